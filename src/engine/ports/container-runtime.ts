@@ -165,6 +165,8 @@ export interface ContainerRuntime {
     labels: RoomLabels,
     signal: AbortSignal,
   ): Promise<Result<{ readonly created: boolean }, RuntimeError>>;
+  /** Declares a volume's contents whole; until then a volume counts as not there, also after a crash. */
+  completeDependencyVolume(name: string, signal: AbortSignal): Promise<Result<void, RuntimeError>>;
   removeVolume(name: string): Promise<Result<void, RuntimeError>>;
   listDependencyVolumes(projectId: string, signal: AbortSignal): Promise<Result<readonly string[], RuntimeError>>;
   close(): void;

@@ -1,0 +1,131 @@
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { roomLimitProblems } from '../../engine/domain/room-limits.ts';
+import type { RoomSpec } from '../../engine/ports/container-runtime.ts';
+import { roomSpecification } from '../hardening.ts';
+import { callEngine } from './engine-call.ts';
+import type { EngineConnection } from './engine-connection.ts';
+import type { ImageDemands } from './images.ts';
+import { removeContainer, removeNamedVolume } from './removal.ts';
+import type { RoomHandle } from './room.ts';
+import { openDependencyVolume } from './room-seed.ts';
+import { failure, RuntimeFailure } from './runtime-failure.ts';
+import { UndoStack } from './undo.ts';
+
+const VOLUME_TIMEOUT_MS = 15_000;
+const CREATE_TIMEOUT_MS = 30_000;
+const START_TIMEOUT_MS = 60_000;
+
+export interface CreateRoomContext {
+  readonly engine: EngineConnection;
+  readonly ociRuntime: string | null;
+  readonly demandsOf: (imageId: string, signal: AbortSignal) => Promise<ImageDemands>;
+}
+
+/** Volumes (all at once), container, start. Whatever fails or is cancelled, nothing stays on the engine. */
+export async function createRoom(context: CreateRoomContext, spec: RoomSpec, signal: AbortSignal): Promise<RoomHandle> {
+  const { engine } = context;
+  refuseUnsafe(engine, spec);
+  const [seccompProfile, image] = await Promise.all([
+    readSeccompProfile(spec.seccompProfile),
+    context.demandsOf(spec.image.imageId, signal),
+  ]);
+  const roomName = nameRoom(spec);
+  const { ociRuntime } = context;
+  const plan = roomSpecification({ spec, roomName, engineKind: engine.info.kind, ociRuntime, seccompProfile, image });
+
+  const undo = new UndoStack();
+  try {
+    const volumes = plan.volumes.map((volume) => volume.Name ?? '');
+    for (const name of volumes) undo.push(`volume ${name}`, () => removeNamedVolume(engine, name));
+    // All settled before anything is undone: a volume must not appear after its removal.
+    const made = await Promise.allSettled(
+      plan.volumes.map((volume) =>
+        callEngine({ doing: `create volume ${volume.Name}`, timeoutMs: VOLUME_TIMEOUT_MS, signal }, () =>
+          engine.docker.createVolume(volume),
+        ),
+      ),
+    );
+    for (const result of made) if (result.status === 'rejected') throw result.reason;
+
+    undo.push(`container ${roomName}`, () => removeContainer(engine, roomName));
+    const container = await callEngine(
+      { doing: `create container ${roomName}`, timeoutMs: CREATE_TIMEOUT_MS, signal },
+      () => engine.docker.createContainer(plan.container),
+    );
+    await callEngine({ doing: `start container ${roomName}`, timeoutMs: START_TIMEOUT_MS, signal }, () =>
+      container.start(),
+    );
+    const dependencies = spec.dependencies;
+    if (dependencies?.writable) await openDependencyVolume(engine, container.id, dependencies.dir, signal);
+    return {
+      containerId: container.id,
+      volumes,
+      seed: { sourceDir: spec.sourceDir, dependencyDir: dependencies?.dir ?? null },
+    };
+  } catch (cause) {
+    throw withLeftovers(cause, await undo.run());
+  }
+}
+
+/** Unique without asking the engine, and known before the first call, so that an unanswered call can be undone. */
+function nameRoom(spec: RoomSpec): string {
+  const owner = spec.labels.ownerId
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, 40);
+  return `roundtable-${owner}-${randomBytes(6).toString('hex')}`;
+}
+
+function refuseUnsafe(engine: EngineConnection, spec: RoomSpec): void {
+  const problems = roomLimitProblems(spec.limits);
+  if (problems.length > 0) {
+    throw failure('engine_failed', `a limit of the room is out of bounds: ${problems.join('; ')}`, 'correct the limit');
+  }
+  if (engine.info.kind === 'podman' && !spec.allowUnboundedVolumes) {
+    throw failure(
+      'unbounded_volume',
+      'this Podman can not bound the size of a tmpfs volume',
+      'use Docker, or accept it with runtime.allow_unbounded_volumes: true (the memory limit still holds)',
+    );
+  }
+  if (!engine.defaultSeccomp && spec.seccompProfile === null) {
+    throw failure(
+      'engine_failed',
+      'this container engine applies no seccomp filter by default',
+      'set runtime.seccomp_profile to a profile file, or switch the default profile of the engine on',
+    );
+  }
+  const dir = spec.dependencies?.dir;
+  if (dir !== undefined && !/^(?!\.{1,2}(?:\/|$))[^/\0]+(?:\/(?!\.{1,2}(?:\/|$))[^/\0]+)*$/.test(dir)) {
+    throw failure(
+      'engine_failed',
+      `${JSON.stringify(dir)} is no place for dependencies`,
+      'set tests.prepare.dir to a relative directory such as node_modules',
+    );
+  }
+}
+
+async function readSeccompProfile(file: string | null): Promise<string | null> {
+  if (file === null) return null;
+  const remedy = 'set runtime.seccomp_profile to a readable JSON profile, or to null for the default of the engine';
+  try {
+    const text = await readFile(file, 'utf8');
+    const profile: unknown = JSON.parse(text);
+    if (typeof profile === 'object' && profile !== null && 'defaultAction' in profile) return JSON.stringify(profile);
+  } catch (cause) {
+    throw failure('engine_failed', `the seccomp profile ${file} can't be read as JSON`, remedy, cause);
+  }
+  throw failure('engine_failed', `${file} is no seccomp profile: it has no defaultAction`, remedy);
+}
+
+function withLeftovers(cause: unknown, leftBehind: readonly string[]): unknown {
+  if (!(cause instanceof RuntimeFailure) || leftBehind.length === 0) return cause;
+  const { code, message, remedy } = cause.runtimeError;
+  return failure(
+    code,
+    `${message}; may be left on the engine until the next reconciliation: ${leftBehind.join(', ')}`,
+    remedy,
+    cause,
+  );
+}
