@@ -6,6 +6,8 @@
 
 /** Columns from one tab stop to the next. */
 const TAB_STOP = 4;
+/** Spaces to the next stop from column `index` past one. */
+const TABS = ['    ', '   ', '  ', ' '];
 
 /**
  * Characters that never reach the terminal as they are: C0 but `\n`, DEL, C1, bidirectional controls, invisible and
@@ -13,7 +15,6 @@ const TAB_STOP = 4;
  */
 const UNSAFE =
   /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}\ud800-\udfff]/u;
-const UNSAFE_ALL = new RegExp(UNSAFE.source, 'gu');
 
 /**
  * Inert text that may have several lines. Tabs become spaces up to the next stop; other controls become their control
@@ -21,7 +22,37 @@ const UNSAFE_ALL = new RegExp(UNSAFE.source, 'gu');
  */
 export function sanitizeText(text: string): string {
   if (!UNSAFE.test(text)) return text;
-  return expandTabs(text).replace(UNSAFE_ALL, visible);
+  // Joined in batches: one rope or one array of a piece per hostile character makes the collector the slowest part.
+  const batches: string[] = [];
+  let pieces: string[] = [];
+  let from = 0;
+  let column = 0;
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    column++;
+    if (unit >= 0x20 && unit < 0x7f) continue;
+    if (unit === 0x0a) {
+      column = 0;
+      continue;
+    }
+    const code = unit >= 0xd800 && unit <= 0xdbff ? (text.codePointAt(index) ?? unit) : unit;
+    const units = code > 0xffff ? 2 : 1;
+    if (code > 0x9f && !UNSAFE.test(text.slice(index, index + units))) {
+      index += units - 1;
+      continue;
+    }
+    const replacement = code === 0x09 ? (TABS[(column - 1) % TAB_STOP] ?? '') : visible(code);
+    pieces.push(text.slice(from, index), replacement);
+    if (pieces.length >= 4096) {
+      batches.push(pieces.join(''));
+      pieces = [];
+    }
+    column += replacement.length - 1;
+    index += units - 1;
+    from = index + 1;
+  }
+  batches.push(...pieces, text.slice(from));
+  return batches.join('');
 }
 
 /** Inert text on one line: as {@link sanitizeText}, and a line feed becomes `␊`. For titles, names and grid cells. */
@@ -43,30 +74,9 @@ export function sanitizeLogLine(line: string): string {
   return sanitizeLine(text);
 }
 
-function visible(character: string): string {
-  const code = character.codePointAt(0) ?? 0;
+function visible(code: number): string {
   if (code < 0x20) return String.fromCharCode(0x2400 + code);
   if (code === 0x7f) return '\u2421';
   if (code >= 0xd800 && code <= 0xdfff) return '\ufffd';
   return `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`;
-}
-
-function expandTabs(text: string): string {
-  if (!text.includes('\t')) return text;
-  const pieces: string[] = [];
-  let column = 0;
-  let from = 0;
-  for (let index = 0; index < text.length; index++) {
-    const unit = text.charCodeAt(index);
-    if (unit === 0x0a) column = 0;
-    else if (unit !== 0x09) column++;
-    else {
-      const spaces = TAB_STOP - (column % TAB_STOP);
-      pieces.push(text.slice(from, index), ' '.repeat(spaces));
-      column += spaces;
-      from = index + 1;
-    }
-  }
-  pieces.push(text.slice(from));
-  return pieces.join('');
 }
