@@ -4,7 +4,12 @@ import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { EgressAllowance, EgressDecision, EgressLimits } from '../../src/engine/ports/egress-gateway.ts';
+import type {
+  EgressAllowance,
+  EgressDecision,
+  EgressGateway,
+  EgressLimits,
+} from '../../src/engine/ports/egress-gateway.ts';
 import type { Dialer } from '../../src/sandbox/egress/dial.ts';
 import { createEgressGateways } from '../../src/sandbox/egress/egress-gateways.ts';
 import type { NameResolver } from '../../src/sandbox/egress/resolve.ts';
@@ -53,6 +58,7 @@ export interface GatewaySetup {
 export interface RunningGateway {
   readonly socketPath: string;
   readonly decisions: EgressDecision[];
+  readonly replaceAllowance: EgressGateway['replaceAllowance'];
   close(): Promise<void>;
 }
 
@@ -67,7 +73,7 @@ export async function openGateway(dir: string, setup: GatewaySetup): Promise<Run
   });
   if (!opened.ok) throw new Error(`the gateway did not open: ${JSON.stringify(opened.error)}`);
   const gateway = opened.value;
-  return { socketPath: gateway.socketPath, decisions, close: () => gateway.close() };
+  return { ...gateway, decisions };
 }
 
 export interface Client {

@@ -53,9 +53,9 @@ export type EgressRule =
 
 /**
  * How an allowed connection ended: both sides finished, one side broke off, nothing moved for the idle time, the byte
- * budget ran out, or the gateway was closed. Null for a connection that was refused.
+ * budget ran out, its host was withdrawn, or the gateway was closed. Null for a connection that was refused.
  */
-export type EgressEnd = 'finished' | 'broken' | 'idle' | 'byte-limit' | 'gateway-closed';
+export type EgressEnd = 'finished' | 'broken' | 'idle' | 'byte-limit' | 'withdrawn' | 'gateway-closed';
 
 /** One record per connection, made when it is over. The caller adds whose connection it was. */
 export interface EgressDecision {
@@ -133,6 +133,8 @@ export interface EgressGateway {
   readonly socketPath: string;
   /** Settles when the gateway is closed, with the error that closed it if `onDecision` or the socket failed. Never rejects. */
   readonly closed: Promise<{ readonly failure: Error | null }>;
+  /** Puts another list in force for connections to come, and cuts those to hosts that are not on it. An error changes nothing. */
+  replaceAllowance(allow: EgressAllowance): Result<void, EgressGatewayError>;
   /** Stops listening, cuts every connection at once, removes the socket. Closing twice does nothing. */
   close(): Promise<void>;
 }

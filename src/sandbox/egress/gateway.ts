@@ -1,10 +1,13 @@
 /**
- * The host side of a container's only way out. Trusts the caller's policy, resolver and dialer, and that the socket's
+ * The host side of a container's only way out. Trusts the caller's list of hosts, resolver and dialer, and that the socket's
  * directory is private. Trusts nothing that arrives on the socket: whoever sits at the other end may be hostile.
  */
+import { setMaxListeners } from 'node:events';
+import { chmod } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { err, ok, type Result } from '../../engine/domain/result.ts';
 import type {
+  EgressAllowance,
   EgressDecision,
   EgressGateway,
   EgressGatewayError,
@@ -12,15 +15,15 @@ import type {
 } from '../../engine/ports/egress-gateway.ts';
 import { createByteBudget } from './budget.ts';
 import type { Dialer } from './dial.ts';
+import { createGrants } from './grants.ts';
 import { DEFAULT_EGRESS_LIMITS, LINGERING_CONNECTIONS, MAX_SOCKET_PATH_BYTES } from './limits.ts';
 import { closeWithAnswer } from './linger.ts';
-import type { EgressPolicy } from './policy.ts';
+import { compileEgressPolicy } from './policy.ts';
 import type { NameResolver } from './resolve.ts';
 import { refusalResponse } from './responses.ts';
 import { serveTunnel, type TunnelContext } from './tunnel.ts';
 
-export interface GatewayOptions extends Omit<EgressGatewayOptions, 'allow'> {
-  readonly policy: EgressPolicy;
+export interface GatewayOptions extends EgressGatewayOptions {
   readonly resolver: NameResolver;
   readonly dialer: Dialer;
   /** Monotonic milliseconds. */
@@ -36,12 +39,21 @@ export async function createEgressGateway(options: GatewayOptions): Promise<Resu
     return err({ code: 'socket_path_too_long', path: socketPath, bytes: pathBytes, remedy });
   }
 
+  const policy = compileEgressPolicy(options.allow);
+  if (!policy.ok) return policy;
+
+  const grants = createGrants(policy.value);
   const limits = { ...DEFAULT_EGRESS_LIMITS, ...options.limits };
   const cut = new AbortController();
+  // One listener per connection, so the limit of connections bounds them.
+  setMaxListeners(0, cut.signal);
   const tunnels = new Set<Promise<void>>();
   const lingering = new Set<Promise<void>>();
   const context: TunnelContext = {
-    ...options,
+    grants,
+    resolver: options.resolver,
+    dialer: options.dialer,
+    now: options.now,
     limits,
     budget: createByteBudget(limits.totalBytes, limits.bytesPerSecond),
     signal: cut.signal,
@@ -94,10 +106,18 @@ export async function createEgressGateway(options: GatewayOptions): Promise<Resu
     options.signal?.removeEventListener('abort', close);
     server.close();
     cut.abort();
+    grants.cutAll();
     await Promise.all([closed, ...tunnels, ...lingering]);
   }
 
-  return ok({ socketPath, closed, close });
+  function replaceAllowance(allow: EgressAllowance): Result<void, EgressGatewayError> {
+    const next = compileEgressPolicy(allow);
+    if (!next.ok) return next;
+    grants.replace(next.value);
+    return ok(undefined);
+  }
+
+  return ok({ socketPath, closed, replaceAllowance, close });
 }
 
 const TURNED_AWAY: EgressDecision = {
@@ -113,14 +133,22 @@ const TURNED_AWAY: EgressDecision = {
   ms: 0,
 };
 
-/** Null when it listens, else the error's code. World-writable, since another uid inside the container connects; its directory is private. */
+/** Null when it listens, else the error's code. Anybody may connect: another uid inside the container has to, and the directory is private. */
 async function listen(server: Server, path: string): Promise<string | null> {
-  return new Promise((resolve) => {
+  const fault = await new Promise<string | null>((resolve) => {
     const onError = (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message);
     server.once('error', onError);
-    server.listen({ path, readableAll: true, writableAll: true }, () => {
+    server.listen(path, () => {
       server.off('error', onError);
       resolve(null);
     });
   });
+  if (fault !== null) return fault;
+  try {
+    await chmod(path, 0o666);
+    return null;
+  } catch (error) {
+    server.close();
+    return error instanceof Error ? error.message : String(error);
+  }
 }

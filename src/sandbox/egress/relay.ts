@@ -1,6 +1,8 @@
 import type { Duplex } from 'node:stream';
-import type { EgressEnd } from '../../engine/ports/egress-gateway.ts';
 import type { ByteBudget } from './budget.ts';
+
+/** `cut`: the signal fired. The others as in the decision record. */
+export type RelayEnd = 'finished' | 'broken' | 'idle' | 'byte-limit' | 'cut';
 
 export interface RelayOptions {
   readonly idleTimeoutMs: number;
@@ -22,14 +24,14 @@ export async function relay(
   upstream: Duplex,
   firstOctets: readonly Buffer[],
   options: RelayOptions,
-): Promise<EgressEnd> {
+): Promise<RelayEnd> {
   const timers = new Set<NodeJS.Timeout>();
   let activeAtMs = options.now();
   let idleTimer: NodeJS.Timeout | undefined;
   let openDirections = 2;
 
   try {
-    return await new Promise<EgressEnd>((end) => {
+    return await new Promise<RelayEnd>((end) => {
       const watchIdle = (waitMs: number) => {
         idleTimer = setTimeout(() => {
           const leftMs = activeAtMs + options.idleTimeoutMs - options.now();
@@ -38,8 +40,8 @@ export async function relay(
         }, waitMs);
       };
       watchIdle(options.idleTimeoutMs);
-      options.signal.addEventListener('abort', () => end('gateway-closed'), { once: true });
-      if (options.signal.aborted) end('gateway-closed');
+      options.signal.addEventListener('abort', () => end('cut'), { once: true });
+      if (options.signal.aborted) end('cut');
 
       const carry = (from: Duplex, to: Duplex, direction: 'up' | 'down', first: readonly Buffer[]) => {
         let isDraining = false;

@@ -6,19 +6,22 @@
 import { Resolver } from 'node:dns/promises';
 import type { NameResolver } from './resolve.ts';
 
-const NO_RECORD: ReadonlySet<string> = new Set(['ENODATA']);
-
-export const systemResolver: NameResolver = async (name, family, signal) => {
-  signal.throwIfAborted();
-  const resolver = new Resolver({ timeout: 2_000, tries: 2 });
-  const cancel = () => resolver.cancel();
-  signal.addEventListener('abort', cancel, { once: true });
-  try {
-    return await (family === 4 ? resolver.resolve4(name) : resolver.resolve6(name));
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && NO_RECORD.has(String(error.code))) return [];
-    throw error;
-  } finally {
-    signal.removeEventListener('abort', cancel);
-  }
-};
+/** `servers` as `address` or `address:port`; null asks the machine's own. */
+export function createSystemResolver(servers: readonly string[] | null = null): NameResolver {
+  return async (name, family, signal) => {
+    signal.throwIfAborted();
+    const resolver = new Resolver({ timeout: 2_000, tries: 2 });
+    if (servers !== null) resolver.setServers(servers);
+    const cancel = () => resolver.cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+    try {
+      return await (family === 4 ? resolver.resolve4(name) : resolver.resolve6(name));
+    } catch (error) {
+      // The name exists without such a record.
+      if (error instanceof Error && 'code' in error && error.code === 'ENODATA') return [];
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', cancel);
+    }
+  };
+}

@@ -7,6 +7,7 @@ import { createConnectRequestReader } from './connect-request.ts';
 import { withDeadline } from './deadline.ts';
 import { decideDestination } from './decide.ts';
 import { type Dialer, dialFirst } from './dial.ts';
+import type { Grants } from './grants.ts';
 import { closeWithAnswer } from './linger.ts';
 import type { EgressPolicy } from './policy.ts';
 import { relay } from './relay.ts';
@@ -14,7 +15,7 @@ import type { NameResolver } from './resolve.ts';
 import { ESTABLISHED, refusalResponse } from './responses.ts';
 
 export interface TunnelContext {
-  readonly policy: EgressPolicy;
+  readonly grants: Grants;
   readonly resolver: NameResolver;
   readonly dialer: Dialer;
   readonly limits: EgressLimits;
@@ -66,44 +67,65 @@ async function serve(
   }
 
   if (context.budget.isSpent()) return refuse('byte-limit');
-  const request = await readRequest(source, context, facts);
+  const policy = context.grants.policy();
+  const request = await readRequest(source, context, policy, facts);
   if (!request.ok) return refuse(request.rule);
+  // Asked at the same moment as the policy below, so that a withdrawal can't slip in between.
+  const allowed = context.grants.policy().judgeTarget(request.target);
+  facts.host = allowed.host;
+  facts.port = allowed.port;
+  if (allowed.verdict === 'refused') return refuse(allowed.rule);
+  await withDeadline(null, context.grants.signalFor(allowed.host), (granted) =>
+    serveHost(request.target, allowed.host, granted),
+  );
 
-  const { target, answers } = await decideDestination(request.target, context.policy, context.resolver, limits, signal);
-  facts.host = target.host;
-  facts.port = target.port;
-  if (target.verdict === 'refused') return refuse(target.rule);
-  if (answers === null || answers.verdict === 'refused') {
-    facts.address = answers?.address ?? null;
-    return refuse(answers?.rule ?? 'resolve-failed');
+  /** Everything from here on ends at once when the host is withdrawn. */
+  async function serveHost(target: string, host: string, granted: AbortSignal): Promise<void> {
+    const refuseHost = (rule: EgressRule) => refuse(granted.aborted ? 'host-not-allowed' : rule);
+
+    const { answers } = await decideDestination(target, context.grants.policy(), context.resolver, limits, granted);
+    if (answers === null || answers.verdict === 'refused') {
+      facts.address = answers?.address ?? null;
+      return refuseHost(answers?.rule ?? 'host-not-allowed');
+    }
+    const dialled = await dialFirst(context.dialer, answers.addresses, HTTPS_PORT, limits, granted);
+    if (!dialled.ok) return refuseHost(dialled.rule);
+    const upstream = dialled.socket;
+    upstream.on('error', () => {});
+    facts.address = dialled.address;
+    try {
+      client.write(ESTABLISHED);
+      const hello = await readHello(source, host, limits, granted, facts);
+      if (!hello.ok) {
+        upstream.destroy();
+        return await refuseTunnel(granted.aborted ? 'host-not-allowed' : hello.rule);
+      }
+      const octets = [...hello.chunks, ...source.release()];
+      const ended = await relay(client, upstream, octets, {
+        budget: context.budget,
+        now: context.now,
+        signal: granted,
+        idleTimeoutMs: limits.idleTimeoutMs,
+        onBytes(direction, bytes) {
+          if (direction === 'up') facts.bytesUp += bytes;
+          else facts.bytesDown += bytes;
+        },
+      });
+      finish('configured-host', ended === 'cut' ? (signal.aborted ? 'gateway-closed' : 'withdrawn') : ended);
+    } finally {
+      upstream.destroy();
+    }
   }
 
-  const dialled = await dialFirst(context.dialer, answers.addresses, target.port, limits, signal);
-  if (!dialled.ok) return refuse(dialled.rule);
-  const upstream = dialled.socket;
-  upstream.on('error', () => {});
-  facts.address = dialled.address;
-  try {
-    client.write(ESTABLISHED);
-    const hello = await readHello(source, target.host, context, facts);
-    if (!hello.ok) {
-      upstream.destroy();
-      return await refuse(hello.rule);
-    }
-    const octets = [...hello.chunks, ...source.release()];
-    const ended = await relay(client, upstream, octets, {
-      ...context,
-      idleTimeoutMs: limits.idleTimeoutMs,
-      onBytes(direction, bytes) {
-        if (direction === 'up') facts.bytesUp += bytes;
-        else facts.bytesDown += bytes;
-      },
-    });
-    finish('configured-host', ended);
-  } finally {
-    upstream.destroy();
+  /** The 200 is out: closing is the only answer left. */
+  async function refuseTunnel(rule: EgressRule): Promise<void> {
+    source.release();
+    finish(signal.aborted ? 'gateway-closed' : rule, null);
+    await closeWithAnswer(client, null, signal);
   }
 }
+
+const HTTPS_PORT = 443;
 
 interface Facts {
   host: string | null;
@@ -116,7 +138,8 @@ interface Facts {
 
 async function readRequest(
   source: ChunkSource,
-  { limits, signal, policy }: TunnelContext,
+  { limits, signal }: TunnelContext,
+  policy: EgressPolicy,
   facts: Facts,
 ): Promise<Step<{ readonly target: string }>> {
   const reader = createConnectRequestReader({ headBytes: limits.headBytes, headers: limits.headers });
@@ -148,7 +171,8 @@ async function readRequest(
 async function readHello(
   source: ChunkSource,
   host: string,
-  { limits, signal }: TunnelContext,
+  limits: EgressLimits,
+  signal: AbortSignal,
   facts: Facts,
 ): Promise<Step<{ readonly chunks: Buffer[] }>> {
   const reader = createClientHelloReader(host, limits.helloBytes);
