@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { compileAddressTable } from '../../src/sandbox/egress/addresses.ts';
 import {
@@ -19,21 +17,21 @@ import {
   startRecorder,
   until,
 } from '../support/egress-conversation.ts';
+import { readCases } from './case-file.ts';
+import type { CaseResult, VectorFamily } from './family.ts';
 
-export interface VectorOutcome {
-  readonly id: string;
-  readonly ok: boolean;
-  readonly detail: string;
-}
-
-/** Runs every case of the `egress` family in `dir`, most of them through a real gateway on a real socket. */
-export async function* run(dir: string): AsyncGenerator<VectorOutcome> {
-  yield* runFile<AddressCase>(dir, 'addresses.json', checkAddress);
-  yield* runFile<HostCase>(dir, 'hosts.json', checkHost);
-  yield* runFile<RequestCase>(dir, 'connect-requests.json', checkRequest);
-  yield* runFile<HelloCase>(dir, 'client-hello.json', checkHello);
-  yield* runFile<ResolutionCase>(dir, 'resolution.json', checkResolution);
-}
+/** The `egress` family; requests, hellos and resolutions go through a real gateway on a real socket. */
+export const family: VectorFamily = {
+  name: 'egress',
+  async *run(directory, onMissing) {
+    const source = { directory, onMissing };
+    yield* runFile<AddressCase>(source, 'egress/addresses.json', checkAddress);
+    yield* runFile<HostCase>(source, 'egress/hosts.json', checkHost);
+    yield* runFile<RequestCase>(source, 'egress/connect-requests.json', checkRequest);
+    yield* runFile<HelloCase>(source, 'egress/client-hello.json', checkHello);
+    yield* runFile<ResolutionCase>(source, 'egress/resolution.json', checkResolution);
+  },
+};
 
 /** Reasons of the vectors that another fitting one may stand for: `expected → ours`. */
 const ALSO_FITTING: Readonly<Record<string, readonly string[]>> = {
@@ -58,13 +56,18 @@ function reasonFits(expected: string, actual: string, also: readonly string[] = 
   return [expected, ...also, ...(ALSO_FITTING[expected] ?? [])].includes(actual);
 }
 
+interface Source {
+  readonly directory: string;
+  readonly onMissing: (file: string) => void;
+}
+
 async function* runFile<Case extends { id: string; timing?: boolean }>(
-  dir: string,
+  { directory, onMissing }: Source,
   file: string,
   check: (item: Case) => string | Promise<string>,
-): AsyncGenerator<VectorOutcome> {
-  const { cases }: { cases: Case[] } = JSON.parse(await readFile(path.join(dir, file), 'utf8'));
-  const judge = async (item: Case): Promise<VectorOutcome> => {
+): AsyncGenerator<CaseResult> {
+  const cases = await readCases<Case>(directory, file, onMissing);
+  const judge = async (item: Case): Promise<CaseResult> => {
     const fault = await check(item);
     return { id: item.id, ok: fault === '', detail: fault };
   };

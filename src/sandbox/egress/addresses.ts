@@ -3,7 +3,7 @@ import { type Network, networkCovers, networkHolds, parseNetwork } from './netwo
 import { SPECIAL_PURPOSE_ROWS } from './special-purpose.ts';
 
 /** `class` names the registry row that decided: `global` when there is none, `invalid` for text that is no address. */
-export interface AddressVerdict {
+interface AddressVerdict {
   readonly reachable: boolean;
   readonly class: string;
   readonly address: Address | null;

@@ -1,6 +1,6 @@
 import { asciiLowerCase, hostNameFault } from './host-name.ts';
 
-export type AuthorityFault =
+type AuthorityFault =
   | 'authority-malformed'
   | 'port-missing'
   | 'port-not-allowed'

@@ -1,7 +1,7 @@
 import { parseHelloMessage } from './client-hello-message.ts';
 import { asciiLowerCase, hostNameFault } from './host-name.ts';
 
-export type HelloFault =
+type HelloFault =
   | 'incomplete'
   | 'not-tls'
   | 'record-version'

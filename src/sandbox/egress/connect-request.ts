@@ -1,6 +1,6 @@
 import { asciiLowerCase } from './host-name.ts';
 
-export type RequestFault =
+type RequestFault =
   | 'bad-request'
   | 'bad-version'
   | 'method-not-allowed'
@@ -9,7 +9,7 @@ export type RequestFault =
   | 'header-too-large'
   | 'request-line-too-long';
 
-export type RequestProgress =
+type RequestProgress =
   | { readonly state: 'more' }
   /** `target` is the authority as sent; `rest` are the octets after the head: they belong to the tunnel. */
   | { readonly state: 'done'; readonly target: string; readonly rest: Buffer }

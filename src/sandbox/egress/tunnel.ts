@@ -9,7 +9,6 @@ import { decideDestination } from './decide.ts';
 import { type Dialer, dialFirst } from './dial.ts';
 import type { Grants } from './grants.ts';
 import { closeWithAnswer } from './linger.ts';
-import type { EgressPolicy } from './policy.ts';
 import { relay } from './relay.ts';
 import type { NameResolver } from './resolve.ts';
 import { ESTABLISHED, refusalResponse } from './responses.ts';
@@ -67,10 +66,9 @@ async function serve(
   }
 
   if (context.budget.isSpent()) return refuse('byte-limit');
-  const policy = context.grants.policy();
-  const request = await readRequest(source, context, policy, facts);
+  const request = await readRequest(source, context, facts);
   if (!request.ok) return refuse(request.rule);
-  // Asked at the same moment as the policy below, so that a withdrawal can't slip in between.
+  // Judged here and, at the same moment, where the lookup starts: a withdrawal can't slip in between.
   const allowed = context.grants.policy().judgeTarget(request.target);
   facts.host = allowed.host;
   facts.port = allowed.port;
@@ -138,8 +136,7 @@ interface Facts {
 
 async function readRequest(
   source: ChunkSource,
-  { limits, signal }: TunnelContext,
-  policy: EgressPolicy,
+  { limits, signal, grants }: TunnelContext,
   facts: Facts,
 ): Promise<Step<{ readonly target: string }>> {
   const reader = createConnectRequestReader({ headBytes: limits.headBytes, headers: limits.headers });
@@ -155,7 +152,7 @@ async function readRequest(
       const progress = reader.push(chunk);
       if (progress.state === 'refused') {
         if (progress.target !== null) {
-          const { host, port } = policy.judgeTarget(progress.target);
+          const { host, port } = grants.policy().judgeTarget(progress.target);
           Object.assign(facts, { host, port });
         }
         return { ok: false, rule: progress.rule };
