@@ -27,6 +27,7 @@ interface Known {
 export class CollisionIndex {
   readonly #byKey = new Map<string, Known>();
   readonly #directories = new Set<string>();
+  #nameLength = 0;
 
   /** Adds one entry and the directories it implies; answers the first collision, after which the index is of no use. */
   add(path: string, kind: EntryKind): Collision | null {
@@ -44,6 +45,11 @@ export class CollisionIndex {
     return this.#directories.size;
   }
 
+  /** Length of all names held, in UTF-16 units: what the memory of the index grows with. */
+  get nameLength(): number {
+    return this.#nameLength;
+  }
+
   #newParents(name: string): string[] {
     const parents: string[] = [];
     for (let slash = name.lastIndexOf('/'); slash > 0; slash = name.lastIndexOf('/', slash - 1)) {
@@ -59,6 +65,7 @@ export class CollisionIndex {
     const known = this.#byKey.get(key);
     if (known === undefined) {
       this.#byKey.set(key, { spelling, kind, stated });
+      this.#nameLength += spelling.length;
       return null;
     }
     const clash = clashOf(known, spelling, kind, stated);
