@@ -1,41 +1,43 @@
-import { z } from 'zod';
 import type { EventRecord, NewEvent } from '../domain/records.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { EventFilter, Repositories } from '../ports/store.ts';
+import type { Repositories } from '../ports/store.ts';
 import { canonicalJson } from './canonical-json.ts';
-import { integer, json, text, textOrNull } from './columns.ts';
-import type { Connection, SqlValue } from './connection.ts';
-import { eventDigest, GENESIS_DIGEST } from './event-digest.ts';
-import { Table } from './table.ts';
+import type { Connection } from './connection.ts';
+import { type EventRow, eventDigest, GENESIS_DIGEST } from './event-digest.ts';
+import { eventList } from './event-list.ts';
 
 interface Head {
   readonly id: number;
   readonly digest: string;
 }
 
-/** The append-only log. Ids are 1, 2, 3 … in commit order, since the write lock is held from reading the head on. */
+/** The append-only log. Ids are 1, 2, 3 … in commit order, since every append happens under the write lock. */
 export class EventLog {
   readonly repository: Repositories['events'];
   readonly #connection: Connection;
   readonly #clock: Clock;
-  /** Known only inside the transaction that read it: other processes append too. */
+  /** Perhaps outdated by another process; the database notices, since it takes no id but the next one. */
   #head: Head | null = null;
   #appended = false;
 
   constructor(connection: Connection, clock: Clock) {
     this.#connection = connection;
     this.#clock = clock;
-    const table = eventTable(connection);
+    const list = eventList(connection);
     this.repository = {
-      list: (filter) => listEvents(table, filter),
+      list,
       lastId: () => this.#readHead().id,
       lastDigest: () => this.#readHead().digest,
     };
   }
 
   beginTransaction(): void {
-    this.#head = null;
     this.#appended = false;
+  }
+
+  /** What was appended is gone; the head must be read again. */
+  rollBack(): void {
+    this.#head = null;
   }
 
   /** Id of the last event if this transaction appended any. */
@@ -45,10 +47,8 @@ export class EventLog {
 
   append(event: NewEvent): EventRecord {
     this.#connection.assertWriting();
-    const head = this.#head ?? this.#readHead();
     const data = event.data ?? {};
-    const row = {
-      id: head.id + 1,
+    const fields = {
       at: this.#clock.now(),
       type: wellFormed(event.type),
       principal: event.principal,
@@ -57,13 +57,31 @@ export class EventLog {
       runId: event.runId,
       data: canonicalJson(data),
     };
-    const digest = eventDigest(head.digest, row);
-    this.#connection
-      .prepare(INSERT)
-      .run(row.id, row.at, row.type, row.principal, row.entity, row.entityId, row.runId, row.data, digest);
-    this.#head = { id: row.id, digest };
+    // Reading the head first would cost as much as the trigger that checks the number anyway.
+    const head = (this.#head !== null && this.#insertAfter(this.#head, fields)) || this.#insertAfterLast(fields);
+    this.#head = head;
     this.#appended = true;
-    return { ...row, data, digest };
+    return { ...fields, id: head.id, data, digest: head.digest };
+  }
+
+  #insertAfterLast(fields: EventRow): Head {
+    const head = this.#insertAfter(this.#readHead(), fields);
+    if (head === null) throw new Error('the event log refused the number after its last one');
+    return head;
+  }
+
+  /** The new head, or null when `previous` is not the last event any more; then nothing was written. */
+  #insertAfter(previous: Head, fields: EventRow): Head | null {
+    const id = previous.id + 1;
+    const digest = eventDigest(previous.digest, id, fields);
+    const { at, type, principal, entity, entityId, runId, data } = fields;
+    try {
+      this.#connection.prepare(INSERT).run(id, at, type, principal, entity, entityId, runId, data, digest);
+      return { id, digest };
+    } catch (cause) {
+      if (cause instanceof Error && cause.message === NUMBERED_WITHOUT_GAPS) return null;
+      throw cause;
+    }
   }
 
   #readHead(): Head {
@@ -73,6 +91,8 @@ export class EventLog {
   }
 }
 
+/** Message of the trigger; the statement is undone and the transaction goes on. */
+const NUMBERED_WITHOUT_GAPS = 'events are numbered without gaps';
 const HEAD = 'SELECT id, digest FROM events ORDER BY id DESC LIMIT 1';
 const INSERT = `INSERT INTO events (id, at, type, principal, entity, entity_id, run_id, data, digest)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
@@ -80,40 +100,4 @@ const INSERT = `INSERT INTO events (id, at, type, principal, entity, entity_id, 
 /** Half a surrogate pair can't be stored as UTF-8; the row must hold the very text that was hashed. */
 function wellFormed(value: string): string {
   return /\p{Surrogate}/u.test(value) ? value.replace(/\p{Surrogate}/gu, '\ufffd') : value;
-}
-
-function eventTable(connection: Connection): Table<EventRecord> {
-  return new Table<EventRecord>(connection, {
-    name: 'events',
-    key: ['id'],
-    columns: {
-      id: integer(),
-      at: text(),
-      type: text(),
-      principal: text(),
-      entity: text(),
-      entityId: text(),
-      runId: textOrNull(),
-      data: json(z.record(z.string(), z.unknown())),
-      digest: text(),
-    },
-  });
-}
-
-function listEvents(table: Table<EventRecord>, filter: EventFilter): readonly EventRecord[] {
-  if (!Number.isSafeInteger(filter.limit) || filter.limit < 1)
-    throw new RangeError(`limit ${filter.limit} is not a count`);
-  const conditions: [string, SqlValue | undefined][] = [
-    ['id > ?', filter.afterId],
-    ['id <= ?', filter.upToId],
-    ['run_id = ?', filter.runId],
-    ['type = ?', filter.type],
-    ['entity = ?', filter.entity],
-    ['entity_id = ?', filter.entityId],
-  ];
-  const given = conditions.filter((condition): condition is [string, SqlValue] => condition[1] !== undefined);
-  const where = given.length === 0 ? '' : `WHERE ${given.map(([sql]) => sql).join(' AND ')} `;
-  const order = filter.newest === true ? 'DESC' : 'ASC';
-  const rows = table.many(`${where}ORDER BY id ${order} LIMIT ?`, ...given.map(([, value]) => value), filter.limit);
-  return filter.newest === true ? rows.reverse() : rows;
 }

@@ -95,6 +95,7 @@ export class SqliteStore implements Store {
       connection.prepare('COMMIT').run();
     } catch (cause) {
       // A full disk makes SQLite roll back by itself.
+      this.#log.rollBack();
       if (connection.database.inTransaction) connection.prepare('ROLLBACK').run();
       if (isEnvironmental(cause)) return err(environmentalError('writing', cause));
       throw cause;

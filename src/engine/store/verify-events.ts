@@ -41,8 +41,7 @@ const ROWS = 'SELECT id, at, type, principal, entity, entity_id, run_id, data, d
 
 function digestOf(previous: string, id: number, row: readonly SqlValue[]): string {
   const [, at, type, principal, entity, entityId, runId, data] = row;
-  return eventDigest(previous, {
-    id,
+  return eventDigest(previous, id, {
     at: String(at),
     type: String(type),
     principal: String(principal),
