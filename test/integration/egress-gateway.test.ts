@@ -198,6 +198,20 @@ describe('the gateway', () => {
     expect(stdout).toBe('hello from the test provider\n');
   });
 
+  it('lets a refused client finish sending, so that it can read its answer', async () => {
+    await open();
+    const refused = await connectClient(gateway.socketPath);
+    const errors: Error[] = [];
+    refused.socket.on('error', (error) => errors.push(error));
+    refused.socket.write('GET / HTTP/1.1\r\n');
+    for (let count = 0; count < 25; count += 1) {
+      await new Promise((resolve) => refused.socket.write(Buffer.alloc(10_000, 'x'), resolve));
+    }
+    expect(await until(() => refused.isOver(), 5_000)).toBe(true);
+    expect(answersIn(refused.received())).toEqual({ status: 405, count: 1 });
+    expect(errors).toEqual([]);
+  });
+
   it('cuts open relays at once when it is closed, and removes its socket', async () => {
     await open();
     const curl = behindBridge('curl', '-sSN', '--cacert', tls.caFile, `https://${HOST}/hang`).catch(

@@ -111,6 +111,10 @@ describe('judging answers', () => {
     }
   });
 
+  it('refuses a zone on a public address too', () => {
+    expect(policy.judgeAnswers('other.example', ['2606:4700::1%eth0'], 64)).toMatchObject({ rule: 'address-refused' });
+  });
+
   it('counts the same address once, and bounds their number', () => {
     const twice = policy.judgeAnswers('other.example', ['2606:4700::1', '2606:4700:0:0::1'], 64);
     expect(twice.verdict === 'allowed' && twice.addresses.map(({ text }) => text)).toHaveLength(1);
