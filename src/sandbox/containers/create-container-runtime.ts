@@ -1,4 +1,4 @@
-import type { ContainerRuntime } from '../../engine/ports/container-runtime.ts';
+import type { ContainerRuntime, Room } from '../../engine/ports/container-runtime.ts';
 import { createRoom } from './create-room.ts';
 import {
   completeDependencyVolume,
@@ -7,9 +7,10 @@ import {
   removeDependencyVolume,
 } from './dependency-volumes.ts';
 import { connectEngine, type EngineConnection, type EngineOptions } from './engine-connection.ts';
+import { ExecGate } from './exec-gate.ts';
 import { type ImageDemands, imageDemands, refuseUnpinned, resolvePinnedImage } from './images.ts';
 import { listOwnedRooms } from './owned-rooms.ts';
-import { makeRoom, settle } from './room.ts';
+import { makeRoom, type RoomHandle, settle } from './room.ts';
 
 /**
  * The container engine as the rest of the program sees it. Nothing is contacted before the first call; an engine that
@@ -36,6 +37,14 @@ export function createContainerRuntime(options: EngineOptions): ContainerRuntime
     return known;
   };
 
+  const gates = new Map<string, WeakRef<ExecGate>>();
+  const gateOf = (containerId: string): ExecGate => {
+    const gate = gates.get(containerId)?.deref() ?? new ExecGate();
+    gates.set(containerId, new WeakRef(gate));
+    return gate;
+  };
+  const roomOf = (handle: RoomHandle): Room => makeRoom(handle, { connect, gate: gateOf(handle.containerId) });
+
   return {
     info: () => settle(async () => (await connect()).info),
     resolveImage: (reference, signal) =>
@@ -46,10 +55,10 @@ export function createContainerRuntime(options: EngineOptions): ContainerRuntime
     createRoom: (spec, signal) =>
       settle(async () => {
         const engine = await connect();
-        return makeRoom(await createRoom({ engine, ociRuntime: options.ociRuntime, demandsOf }, spec, signal), connect);
+        return roomOf(await createRoom({ engine, ociRuntime: options.ociRuntime, demandsOf }, spec, signal));
       }),
     listOwned: (projectId, signal) => settle(async () => listOwnedRooms(await connect(), projectId, signal)),
-    adopt: (owned) => makeRoom({ containerId: owned.containerId ?? '', volumes: owned.volumes, seed: null }, connect),
+    adopt: (owned) => roomOf({ containerId: owned.containerId ?? '', volumes: owned.volumes, seed: null }),
     ensureDependencyVolume: (name, labels, signal) =>
       settle(async () => ensureDependencyVolume(await connect(), name, labels, signal)),
     completeDependencyVolume: (name, signal) =>

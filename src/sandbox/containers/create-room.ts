@@ -3,12 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { roomLimitProblems } from '../../engine/domain/room-limits.ts';
 import type { RoomSpec } from '../../engine/ports/container-runtime.ts';
 import { roomSpecification } from '../hardening.ts';
-import { callEngine } from './engine-call.ts';
+import { callEngine, cancelled } from './engine-call.ts';
 import type { EngineConnection } from './engine-connection.ts';
 import type { ImageDemands } from './images.ts';
 import { removeContainer, removeNamedVolume } from './removal.ts';
 import type { RoomHandle } from './room.ts';
-import { openDependencyVolume } from './room-seed.ts';
+import { openDependencyPlace } from './room-seed.ts';
 import { failure, RuntimeFailure } from './runtime-failure.ts';
 import { UndoStack } from './undo.ts';
 
@@ -35,29 +35,30 @@ export async function createRoom(context: CreateRoomContext, spec: RoomSpec, sig
   const plan = roomSpecification({ spec, roomName, engineKind: engine.info.kind, ociRuntime, seccompProfile, image });
 
   const undo = new UndoStack();
+  // Calls that make something are not cut short when the signal fires: the engine would go on with them, and what they
+  // make would appear after its removal. They take milliseconds; the signal is looked at in between.
+  const step = async <T>(doing: string, timeoutMs: number, run: () => Promise<T>): Promise<T> => {
+    if (signal.aborted) throw cancelled(doing);
+    return callEngine({ doing, timeoutMs }, run);
+  };
   try {
     const volumes = plan.volumes.map((volume) => volume.Name ?? '');
     for (const name of volumes) undo.push(`volume ${name}`, () => removeNamedVolume(engine, name));
-    // All settled before anything is undone: a volume must not appear after its removal.
     const made = await Promise.allSettled(
       plan.volumes.map((volume) =>
-        callEngine({ doing: `create volume ${volume.Name}`, timeoutMs: VOLUME_TIMEOUT_MS, signal }, () =>
-          engine.docker.createVolume(volume),
-        ),
+        step(`create volume ${volume.Name}`, VOLUME_TIMEOUT_MS, () => engine.docker.createVolume(volume)),
       ),
     );
     for (const result of made) if (result.status === 'rejected') throw result.reason;
 
     undo.push(`container ${roomName}`, () => removeContainer(engine, roomName));
-    const container = await callEngine(
-      { doing: `create container ${roomName}`, timeoutMs: CREATE_TIMEOUT_MS, signal },
-      () => engine.docker.createContainer(plan.container),
+    const container = await step(`create container ${roomName}`, CREATE_TIMEOUT_MS, () =>
+      engine.docker.createContainer(plan.container),
     );
-    await callEngine({ doing: `start container ${roomName}`, timeoutMs: START_TIMEOUT_MS, signal }, () =>
-      container.start(),
-    );
+    await step(`start container ${roomName}`, START_TIMEOUT_MS, () => container.start());
     const dependencies = spec.dependencies;
-    if (dependencies?.writable) await openDependencyVolume(engine, container.id, dependencies.dir, signal);
+    if (dependencies) await openDependencyPlace(engine, container.id, dependencies, signal);
+    if (signal.aborted) throw cancelled(`create room ${roomName}`);
     return {
       containerId: container.id,
       volumes,

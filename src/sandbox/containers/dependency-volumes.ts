@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { RoomLabels } from '../../engine/ports/container-runtime.ts';
-import { callEngine } from './engine-call.ts';
+import { callEngine, cancelled } from './engine-call.ts';
 import type { EngineConnection } from './engine-connection.ts';
 import { LABEL, toEngineLabels } from './labels.ts';
 import { removeNamedVolume } from './removal.ts';
@@ -95,7 +95,9 @@ async function create(
   labels: Record<string, string>,
   signal: AbortSignal,
 ): Promise<void> {
-  await callEngine({ doing: `create volume ${name}`, timeoutMs: TIMEOUT_MS, signal }, () =>
+  const doing = `create volume ${name}`;
+  if (signal.aborted) throw cancelled(doing);
+  await callEngine({ doing, timeoutMs: TIMEOUT_MS }, () =>
     engine.docker.createVolume({ Name: name, Driver: 'local', DriverOpts: {}, Labels: labels }),
   );
 }

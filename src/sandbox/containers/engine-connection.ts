@@ -6,7 +6,7 @@ import Docker from 'dockerode';
 import type { ContainerEngineInfo } from '../../engine/ports/container-runtime.ts';
 import { callEngine } from './engine-call.ts';
 import { describeEndpoint, type EngineChoice, type EngineEndpoint, engineEndpoints } from './engine-endpoints.ts';
-import { failure, RuntimeFailure } from './runtime-failure.ts';
+import { engineAnswer, failure, RuntimeFailure } from './runtime-failure.ts';
 
 // Trusts: the engine that the user named, or one at its well-known socket, to do what its API says.
 // Does not trust: that it is there, that it answers in time, or that it isolates at all (seccomp is looked at).
@@ -32,19 +32,30 @@ const PROBE_TIMEOUT_MS = 10_000;
 export async function connectEngine(options: EngineOptions, signal?: AbortSignal): Promise<EngineConnection> {
   const endpoints = engineEndpoints(options, options.env);
   const tried: string[] = [];
+  let denied = false;
   for (const endpoint of endpoints) {
     try {
       return await openEndpoint(endpoint, options.ociRuntime, signal);
     } catch (cause) {
-      if (!(cause instanceof RuntimeFailure) || cause.runtimeError.code !== 'engine_unavailable') throw cause;
-      tried.push(describeEndpoint(endpoint));
+      if (!(cause instanceof RuntimeFailure)) throw cause;
+      const { code, message } = cause.runtimeError;
+      if (code === 'cancelled' || code === 'oci_runtime_missing') throw cause;
+      denied ||= /EACCES/.test(message);
+      tried.push(`${describeEndpoint(endpoint)}: ${reasonOf(cause)}`);
     }
   }
   throw failure(
     'engine_unavailable',
-    `no container engine answers (tried ${tried.join(', ')})`,
-    'install and start Docker or Podman, or set DOCKER_HOST or runtime.socket to where the engine listens',
+    `no container engine answers (tried ${tried.join('; ')})`,
+    denied
+      ? 'you may not use the socket of the engine: join its group (usually `docker`), or use a rootless engine'
+      : 'install and start Docker or Podman, or set DOCKER_HOST or runtime.socket to where the engine listens',
   );
+}
+
+/** The innermost words: `connect ENOENT /var/run/docker.sock` says more than what we were doing. */
+function reasonOf(failed: RuntimeFailure): string {
+  return failed.cause === undefined ? failed.message : engineAnswer(failed.cause);
 }
 
 async function openEndpoint(
@@ -57,6 +68,9 @@ async function openEndpoint(
     const doing = `ask the container engine at ${describeEndpoint(endpoint)} for its version`;
     const call = { doing, timeoutMs: PROBE_TIMEOUT_MS, ...(signal ? { signal } : {}) };
     const [version, info] = await callEngine(call, () => Promise.all([docker.version(), docker.info()]));
+    if (typeof version.ApiVersion !== 'string') {
+      throw failure('engine_unavailable', 'what listens there is no container engine', 'correct the address');
+    }
     const runtimes = Object.keys(info.Runtimes ?? {});
     const chosen = ociRuntime ?? String(info.DefaultRuntime || 'runc');
     if (ociRuntime !== null && !runtimes.includes(ociRuntime)) {

@@ -6,6 +6,7 @@ import { AGENT_USER } from '../hardening.ts';
 import { demultiplex } from './demultiplex.ts';
 import { callEngine, cancelled } from './engine-call.ts';
 import type { EngineConnection } from './engine-connection.ts';
+import type { ExecGate } from './exec-gate.ts';
 import { engineStatus, failure, RuntimeFailure, translateEngineError } from './runtime-failure.ts';
 
 const START_TIMEOUT_MS = 30_000;
@@ -13,16 +14,19 @@ const INSPECT_TIMEOUT_MS = 15_000;
 const EXIT_POLL_MS = 20;
 const EXIT_DEADLINE_MS = 10_000;
 
+/** A container, and who may start programs in it when. */
+export interface ExecPlace {
+  readonly engine: EngineConnection;
+  readonly containerId: string;
+  readonly gate: ExecGate;
+}
+
 /**
  * Starts a program in a container as the agent's user. Before the start the signal cancels; after it, the streams are
  * cut and `done` answers `cancelled`, while the program lives on until it is killed (the engine can't end an exec).
  */
-export async function startExec(
-  engine: EngineConnection,
-  containerId: string,
-  spec: ExecSpec,
-  signal: AbortSignal,
-): Promise<RunningExec> {
+export async function startExec(place: ExecPlace, spec: ExecSpec, signal: AbortSignal): Promise<RunningExec> {
+  const { engine, containerId, gate } = place;
   const doing = `run ${spec.argv[0]} in container ${containerId.slice(0, 12)}`;
   const call = { doing, timeoutMs: START_TIMEOUT_MS, signal };
   const hasInput = spec.stdin !== null;
@@ -40,7 +44,10 @@ export async function startExec(
       abortSignal,
     }),
   );
-  const stream = await callEngine(call, (abortSignal) => openStream(exec, hasInput, abortSignal));
+  const { stream } = await gate.begin(async () => ({
+    stream: await callEngine(call, (abortSignal) => openStream(exec, hasInput, abortSignal)),
+    hasStarted: () => hasStarted(exec, doing),
+  }));
   // A process that doesn't read its input, or has ended, makes the write fail; its output and exit tell what happened.
   if (spec.stdin !== null) stream.end(Buffer.from(spec.stdin));
 
@@ -62,6 +69,19 @@ async function openStream(exec: Exec, stdin: boolean, abortSignal: AbortSignal):
   stream.on('error', () => {}); // seen by the reader of the stream; without a listener it would end this process
   if (abortSignal.aborted) stream.destroy();
   return stream;
+}
+
+/** The engine knows a pid as soon as the program runs, and an exit code once it has ended or could not start. */
+async function hasStarted(exec: Exec, doing: string): Promise<boolean> {
+  return callEngine({ doing, timeoutMs: INSPECT_TIMEOUT_MS }, async () => {
+    try {
+      const { Pid: pid, Running: running, ExitCode: exitCode } = await exec.inspect();
+      return pid > 0 || (!running && exitCode !== null);
+    } catch (cause) {
+      if (engineStatus(cause) === 404) return true; // gone together with its container
+      throw cause;
+    }
+  });
 }
 
 async function outcome(
@@ -114,12 +134,11 @@ async function exitOf(exec: Exec, doing: string): Promise<ExecExit> {
 
 /** Runs a short program of ours to its end and answers its exit code and the first output. */
 export async function runToEnd(
-  engine: EngineConnection,
-  containerId: string,
+  place: ExecPlace,
   spec: ExecSpec,
   signal: AbortSignal,
 ): Promise<{ readonly exitCode: number | null; readonly output: string }> {
-  const running = await startExec(engine, containerId, spec, signal);
+  const running = await startExec(place, spec, signal);
   const [stdout, stderr, exit] = await Promise.all([head(running.stdout), head(running.stderr), running.done]);
   if (!exit.ok) throw new RuntimeFailure(exit.error);
   return { exitCode: exit.value.exitCode, output: `${stdout}${stderr}` };

@@ -4,7 +4,7 @@ import { ROOM_PATHS } from '../../engine/ports/container-runtime.ts';
 import { AGENT_UID, ROOM_PATH } from '../hardening.ts';
 import { callEngine } from './engine-call.ts';
 import type { EngineConnection } from './engine-connection.ts';
-import { runToEnd } from './room-exec.ts';
+import { type ExecPlace, runToEnd } from './room-exec.ts';
 import { failure } from './runtime-failure.ts';
 import { workspaceArchive } from './workspace-archive.ts';
 
@@ -19,15 +19,11 @@ export interface WorkspaceSeed {
 }
 
 /** Fills the workspace with a copy of the source and, if the image has git, one commit of it. */
-export async function seedWorkspace(
-  engine: EngineConnection,
-  containerId: string,
-  seed: WorkspaceSeed,
-  signal: AbortSignal,
-): Promise<void> {
+export async function seedWorkspace(place: ExecPlace, seed: WorkspaceSeed, signal: AbortSignal): Promise<void> {
+  const { engine, containerId } = place;
   const archive = workspaceArchive(seed.sourceDir, seed.dependencyDir);
   await putArchive(engine, containerId, ROOM_PATHS.workspace, archive, ARCHIVE_TIMEOUT_MS, signal);
-  await commitWorkspace(engine, containerId, seed.dependencyDir, signal);
+  await commitWorkspace(place, seed.dependencyDir, signal);
 }
 
 /** Small files of uid 1000 with mode 0400. Keys are absolute paths below the room's home or temp directory. */
@@ -58,18 +54,27 @@ export async function seedFiles(
   );
 }
 
-/** Makes the top of a freshly made dependency volume writable for the agent's user; a new volume belongs to root. */
-export async function openDependencyVolume(
+/**
+ * The engine makes the place of a mount, and a new volume's top, as root. This gives the directories above it to the agent's user,
+ * and, while dependencies are prepared, the top itself. (An archive entry `.` would be passed over by the engine.)
+ */
+export async function openDependencyPlace(
   engine: EngineConnection,
   containerId: string,
-  dependencyDir: string,
+  dependencies: { readonly dir: string; readonly writable: boolean },
   signal: AbortSignal,
 ): Promise<void> {
+  const parts = dependencies.dir.split('/');
+  const depth = dependencies.writable ? parts.length : parts.length - 1;
+  if (depth === 0) return;
   const archive = pack();
-  archive.entry({ name: './', type: 'directory', mode: 0o755, uid: AGENT_UID, gid: AGENT_UID, mtime: new Date() });
+  for (let n = 1; n <= depth; n += 1) {
+    const name = parts.slice(0, n).join('/');
+    archive.entry({ name, type: 'directory', mode: 0o755, uid: AGENT_UID, gid: AGENT_UID, mtime: new Date() });
+  }
   archive.finalize();
-  const target = `${ROOM_PATHS.workspace}/${dependencyDir}`;
-  await putArchive(engine, containerId, target, await collect(archive), SMALL_ARCHIVE_TIMEOUT_MS, signal);
+  const bytes = await collect(archive);
+  await putArchive(engine, containerId, ROOM_PATHS.workspace, bytes, SMALL_ARCHIVE_TIMEOUT_MS, signal);
 }
 
 async function putArchive(
@@ -140,16 +145,10 @@ fi
 git commit -q --allow-empty --no-verify -m 'Base'
 `;
 
-async function commitWorkspace(
-  engine: EngineConnection,
-  containerId: string,
-  dependencyDir: string | null,
-  signal: AbortSignal,
-): Promise<void> {
+async function commitWorkspace(place: ExecPlace, dependencyDir: string | null, signal: AbortSignal): Promise<void> {
   const deadline = AbortSignal.timeout(GIT_TIMEOUT_MS);
   const { exitCode, output } = await runToEnd(
-    engine,
-    containerId,
+    place,
     {
       argv: ['sh', '-c', COMMIT_SCRIPT, 'commit-workspace', dependencyDir ?? ''],
       env: { PATH: ROOM_PATH, HOME: ROOM_PATHS.home, GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' },

@@ -3,6 +3,7 @@ import { err, ok, type Result } from '../../engine/domain/result.ts';
 import { ROOM_PATHS, type Room, type RoomStatus, type RuntimeError } from '../../engine/ports/container-runtime.ts';
 import { callEngine } from './engine-call.ts';
 import type { EngineConnection } from './engine-connection.ts';
+import type { ExecGate } from './exec-gate.ts';
 import { removeContainer, removeNamedVolume } from './removal.ts';
 import { startExec } from './room-exec.ts';
 import { killAgent } from './room-kill.ts';
@@ -20,8 +21,14 @@ export interface RoomHandle {
   readonly seed: WorkspaceSeed | null;
 }
 
-/** `connect` answers the engine's connection; a room outlives a restart of the engine by asking for it each time. */
-export function makeRoom(handle: RoomHandle, connect: () => Promise<EngineConnection>): Room {
+export interface RoomSurroundings {
+  /** Asked each time: a room outlives a lost connection. */
+  readonly connect: () => Promise<EngineConnection>;
+  /** One per container, shared by all rooms of this process that stand for it. */
+  readonly gate: ExecGate;
+}
+
+export function makeRoom(handle: RoomHandle, { connect, gate }: RoomSurroundings): Room {
   const { containerId, volumes, seed } = handle;
   const short = containerId.slice(0, 12);
   const withEngine = <T>(work: (engine: EngineConnection) => Promise<T>) => settle(async () => work(await present()));
@@ -37,18 +44,19 @@ export function makeRoom(handle: RoomHandle, connect: () => Promise<EngineConnec
         if (seed === null) {
           throw failure('engine_failed', 'a room that was found again has no source', 'make a new room');
         }
-        await seedWorkspace(engine, containerId, seed, signal);
+        await seedWorkspace({ engine, containerId, gate }, seed, signal);
       }),
     seedFiles: (files, signal) => withEngine((engine) => seedFiles(engine, containerId, files, signal)),
-    exec: (spec, signal) => withEngine((engine) => startExec(engine, containerId, spec, signal)),
-    pause: () => withEngine((engine) => change(engine, `pause container ${short}`, /already paused/i, 'pause')),
+    exec: (spec, signal) => withEngine((engine) => startExec({ engine, containerId, gate }, spec, signal)),
+    pause: () =>
+      withEngine((engine) => gate.pause(() => change(engine, `pause container ${short}`, /already paused/i, 'pause'))),
     unpause: () => withEngine((engine) => change(engine, `resume container ${short}`, /not paused/i, 'unpause')),
     killAgent: (graceMs) =>
       withEngine(async (engine) => {
         const status = await inspectStatus(engine, containerId);
         if (status.state === 'gone' || status.state === 'exited') return;
         if (status.state === 'paused') await change(engine, `resume container ${short}`, /not paused/i, 'unpause');
-        await killAgent(engine, containerId, graceMs);
+        await killAgent({ engine, containerId, gate }, graceMs);
       }),
     exportWorkspace: (signal) => withEngine((engine) => exportWorkspace(engine, containerId, signal)),
     status: () =>

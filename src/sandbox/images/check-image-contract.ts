@@ -106,7 +106,8 @@ async function probe(room: Room, options: CheckImageContractOptions): Promise<Re
     },
     signal,
   );
-  if (!running.ok) return running;
+  // A shell that ends instead of idling takes the room with it.
+  if (!running.ok) return running.error.code === 'container_gone' ? err(broken(image, [SHELL])) : running;
   const [stdout, , exit] = await Promise.all([
     text(running.value.stdout),
     text(running.value.stderr),
