@@ -1,7 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, symlinkSync } from 'node:fs';
+import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { buildSync } from 'esbuild';
 
 export interface StoreProcess {
   readonly child: ChildProcess;
@@ -15,9 +18,7 @@ export interface StoreProcess {
 
 /** Runs `store-process.ts` with the given mode in a process of its own. */
 export function spawnStoreProcess(mode: string, directory: string, ...rest: string[]): StoreProcess {
-  const script = fileURLToPath(new URL('./store-process.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', script, mode, directory, ...rest], {
-    cwd: fileURLToPath(new URL('../..', import.meta.url)),
+  const child = spawn(process.execPath, [bundle(directory), mode, directory, ...rest], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const exited = once(child, 'exit');
@@ -39,4 +40,21 @@ export function spawnStoreProcess(mode: string, directory: string, ...rest: stri
       if (code !== 0) throw new Error(`the process "${mode}" ended with ${String(code)}`);
     },
   };
+}
+
+/** Compiled once per directory, since starting the TypeScript loader in every process would take most of the time. */
+function bundle(directory: string): string {
+  const outfile = path.join(directory, 'store-process.mjs');
+  if (existsSync(outfile)) return outfile;
+  symlinkSync(fileURLToPath(new URL('../../node_modules', import.meta.url)), path.join(directory, 'node_modules'));
+  buildSync({
+    entryPoints: [fileURLToPath(new URL('./store-process.ts', import.meta.url))],
+    outfile,
+    bundle: true,
+    packages: 'external',
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+  });
+  return outfile;
 }

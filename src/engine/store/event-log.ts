@@ -3,6 +3,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Repositories } from '../ports/store.ts';
 import { canonicalJson } from './canonical-json.ts';
 import type { Connection } from './connection.ts';
+import { closeBlock } from './event-blocks.ts';
 import { type EventRow, eventDigest, GENESIS_DIGEST } from './event-digest.ts';
 import { eventList } from './event-list.ts';
 
@@ -59,6 +60,7 @@ export class EventLog {
     };
     // Reading the head first would cost as much as the trigger that checks the number anyway.
     const head = (this.#head !== null && this.#insertAfter(this.#head, fields)) || this.#insertAfterLast(fields);
+    closeBlock(this.#connection, head.id);
     this.#head = head;
     this.#appended = true;
     return { ...fields, id: head.id, data, digest: head.digest };

@@ -56,8 +56,6 @@ function prepare(connection: Connection, file: string, readOnly: boolean): Store
   const { database } = connection;
   if (!readOnly) switchToWriteAheadLog(database);
   database.pragma('foreign_keys = ON');
-  // REPLACE deletes rows; only with this do the triggers that forbid deleting see it.
-  database.pragma('recursive_triggers = ON');
   const failure = migrate(connection, file, readOnly);
   database.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
   return failure;

@@ -3,7 +3,7 @@
  * private to the user (0700). Does not trust: owner ids in file names (checked), the amount or content of output, links.
  */
 import { createWriteStream } from 'node:fs';
-import { mkdir, open, readdir, readFile, readlink, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, open, readdir, readFile, readlink, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
@@ -30,10 +30,16 @@ export function createSessionFiles(options: SessionFilesOptions): SessionFiles {
       const exported = path.join(root, 'exported');
       const sockets = path.join(options.socketsDir, checked(owner));
       await rm(sockets, { recursive: true, force: true });
-      await mkdir(source, { recursive: true, mode: 0o700 });
+      await mkdir(root, { recursive: true, mode: 0o700 });
+      await mkdir(source, { mode: 0o755 });
+      await chmod(source, 0o755);
       // The room's user must be able to pass through to the socket; the parent is 0700.
       await mkdir(sockets, { recursive: true, mode: 0o711 });
+      await chmod(sockets, 0o711);
       return { root, source, exported, sockets };
+    },
+    async makeReadable(directory) {
+      if ((process.umask() & 0o055) !== 0) await widen(directory);
     },
     async linkTargets(directory, paths) {
       const targets = new Map<string, string>();
@@ -144,6 +150,19 @@ function characterBoundary(buffer: Buffer): number {
     return needs > back ? buffer.length - back : buffer.length;
   }
   return buffer.length;
+}
+
+async function widen(directory: string): Promise<void> {
+  for (const entry of await readdir(directory, { withFileTypes: true })) {
+    const at = path.join(directory, entry.name);
+    if (entry.isDirectory()) {
+      await chmod(at, 0o755);
+      await widen(at);
+    } else if (entry.isFile()) {
+      const { mode } = await stat(at);
+      await chmod(at, (mode & 0o100) === 0 ? 0o644 : 0o755);
+    }
+  }
 }
 
 async function exists(file: string): Promise<boolean> {

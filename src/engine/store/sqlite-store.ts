@@ -60,8 +60,15 @@ export class SqliteStore implements Store {
     // Thrown at the caller, not into a promise that nobody may be looking at.
     if (this.#connection.phase !== 'idle') throw new Error('a write was started inside another transaction');
     if (this.#readOnly) return Promise.resolve(err(READ_ONLY));
-    const attempt = (): Result<T, StoreError> | 'busy' => this.#attempt(durability, fn);
-    return this.#queue.run(attempt, options?.timeoutMs ?? DEFAULT_TIMEOUT_MS);
+    if (this.#queue.isEmpty) {
+      try {
+        const outcome = this.#attempt(durability, fn);
+        if (outcome !== 'busy') return Promise.resolve(outcome);
+      } catch (cause) {
+        return Promise.reject(cause);
+      }
+    }
+    return this.#queue.wait(() => this.#attempt(durability, fn), options?.timeoutMs ?? DEFAULT_TIMEOUT_MS);
   }
 
   subscribe(listener: (range: { readonly fromId: number; readonly toId: number }) => void): { close(): void } {

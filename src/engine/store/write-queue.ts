@@ -11,8 +11,8 @@ interface Waiter {
 }
 
 /**
- * Writes in the order in which they were asked for. The first try is made at once; while another process holds the
- * write lock, tries are made from a timer, so that the event loop goes on.
+ * Writes that found the write lock taken by another process, in the order in which they were asked for. Tries are made
+ * from a timer, so that the event loop goes on.
  */
 export class WriteQueue {
   readonly #clock: Clock;
@@ -24,10 +24,15 @@ export class WriteQueue {
     this.#clock = clock;
   }
 
-  run<T>(attempt: () => Result<T, StoreError> | 'busy', timeoutMs: number): Promise<Result<T, StoreError>> {
+  /** True when nobody waits: then the caller may try by itself first. */
+  get isEmpty(): boolean {
+    return this.#waiters.length === 0 && !this.#closed;
+  }
+
+  wait<T>(attempt: () => Result<T, StoreError> | 'busy', timeoutMs: number): Promise<Result<T, StoreError>> {
     if (this.#closed) return Promise.resolve(err(CLOSED));
     return new Promise((resolve, reject) => {
-      const waiter: Waiter = {
+      this.#waiters.push({
         attempt: () => {
           try {
             const outcome = attempt();
@@ -40,9 +45,7 @@ export class WriteQueue {
         },
         giveUp: (error) => resolve(err(error)),
         deadlineMs: this.#clock.monotonicMs() + timeoutMs,
-      };
-      if (this.#waiters.length === 0 && waiter.attempt()) return;
-      this.#waiters.push(waiter);
+      });
       this.#schedule();
     });
   }

@@ -32,7 +32,7 @@ CREATE TABLE events (
   id INTEGER PRIMARY KEY,
   at TEXT NOT NULL,
   type TEXT NOT NULL,
-  principal TEXT NOT NULL ${PRINCIPAL('principal')},
+  principal TEXT NOT NULL,
   entity TEXT NOT NULL,
   entity_id TEXT NOT NULL,
   run_id TEXT,
@@ -47,23 +47,14 @@ BEGIN SELECT RAISE(ABORT, 'events are immutable'); END;
 CREATE TRIGGER events_stay BEFORE DELETE ON events
 BEGIN SELECT RAISE(ABORT, 'events are immutable'); END;
 
--- Which blocks of 256 events (block n: ids 256n+1 to 256n+256) hold a value; written when a block is full. An index
--- on events would dirty one page more in every single-event commit and cost more than the event itself.
+-- Which blocks of the log hold a value (event-blocks.ts). An index on events would dirty one page more in every
+-- single-event commit and cost more than the event itself; that is also why principals aren't checked there.
 CREATE TABLE event_blocks (
   field TEXT NOT NULL,
   value TEXT NOT NULL,
   block INTEGER NOT NULL,
   PRIMARY KEY (field, value, block)
 ) STRICT, WITHOUT ROWID;
-CREATE TRIGGER events_close_block AFTER INSERT ON events WHEN NEW.id % 256 = 0
-BEGIN
-  INSERT INTO event_blocks (field, value, block)
-  SELECT 'type', type, (id - 1) / 256 FROM events WHERE id > NEW.id - 256
-  UNION SELECT 'run', run_id, (id - 1) / 256 FROM events WHERE id > NEW.id - 256 AND run_id IS NOT NULL
-  UNION SELECT 'entity', entity, (id - 1) / 256 FROM events WHERE id > NEW.id - 256
-  UNION SELECT 'entity_id', entity_id, (id - 1) / 256 FROM events WHERE id > NEW.id - 256;
-END;
-
 CREATE TABLE runs (
   seq INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,
@@ -215,6 +206,9 @@ CREATE TABLE revisions (
 ) STRICT;
 CREATE TRIGGER revisions_immutable BEFORE UPDATE ON revisions
 BEGIN SELECT RAISE(ABORT, 'revisions are immutable'); END;
+CREATE TRIGGER revisions_once BEFORE INSERT ON revisions
+WHEN EXISTS (SELECT 1 FROM revisions WHERE seq = NEW.seq OR (proposal_id = NEW.proposal_id AND number = NEW.number))
+BEGIN SELECT RAISE(ABORT, 'revisions are immutable; this one exists already'); END;
 CREATE TRIGGER revisions_stay BEFORE DELETE ON revisions
 BEGIN SELECT RAISE(ABORT, 'revisions are immutable'); END;
 
@@ -252,6 +246,9 @@ CREATE TABLE approvals (
 CREATE INDEX approvals_by_revision ON approvals (proposal_id, revision);
 CREATE TRIGGER approvals_immutable BEFORE UPDATE ON approvals
 BEGIN SELECT RAISE(ABORT, 'approvals are immutable'); END;
+CREATE TRIGGER approvals_once BEFORE INSERT ON approvals
+WHEN EXISTS (SELECT 1 FROM approvals WHERE seq = NEW.seq OR id = NEW.id)
+BEGIN SELECT RAISE(ABORT, 'approvals are immutable; this one exists already'); END;
 CREATE TRIGGER approvals_stay BEFORE DELETE ON approvals
 BEGIN SELECT RAISE(ABORT, 'approvals are immutable'); END;
 
@@ -306,13 +303,16 @@ ${guarded('runs', 'run')}
 ${guarded('tasks', 'task')}
 ${guarded('agents', 'agent')}
 ${guarded('sessions', 'session')}
-${guarded('claims', 'claim')}
+${guarded('claims', 'claim', 'OR fencing_token = NEW.fencing_token')}
 ${guarded('proposals', 'proposal')}
 ${guarded('transactions', 'transaction')}
 `;
 
-/** Law of the lifecycles, kept by the database: only listed moves, only known statuses, no way round by delete or rename. */
-function guarded(table: string, entity: string): string {
+/**
+ * Law of the lifecycles, kept by the database: only listed moves, only known statuses, and no way round by deleting,
+ * renaming or replacing a row (REPLACE fires no delete triggers unless a pragma of the connection says so).
+ */
+function guarded(table: string, entity: string, orSame = ''): string {
   return `
 CREATE TRIGGER ${table}_moves BEFORE UPDATE OF status ON ${table}
 WHEN NEW.status IS NOT OLD.status AND NOT EXISTS (
@@ -321,6 +321,9 @@ BEGIN SELECT RAISE(ABORT, 'illegal_status_change'); END;
 CREATE TRIGGER ${table}_statuses BEFORE INSERT ON ${table}
 WHEN NOT EXISTS (SELECT 1 FROM legal_moves WHERE entity = '${entity}' AND NEW.status IN (from_status, to_status))
 BEGIN SELECT RAISE(ABORT, 'unknown_status'); END;
+CREATE TRIGGER ${table}_once BEFORE INSERT ON ${table}
+WHEN EXISTS (SELECT 1 FROM ${table} WHERE seq = NEW.seq OR id = NEW.id ${orSame})
+BEGIN SELECT RAISE(ABORT, 'rows of ${table} are never replaced; this one exists already'); END;
 CREATE TRIGGER ${table}_keep_id BEFORE UPDATE OF id, seq ON ${table}
 WHEN NEW.id IS NOT OLD.id OR NEW.seq IS NOT OLD.seq
 BEGIN SELECT RAISE(ABORT, 'ids of ${table} never change'); END;
