@@ -54,24 +54,17 @@ async function chooseReading(
   baseIndex: string,
 ): Promise<Result<Reading, RevisionRefusal>> {
   const apply = (options: readonly string[]) => applyOnce(job, baseIndex, options);
-  const unanchored = text.hasHunkWithoutContext;
-  const [plain, recount, plainZero, recountZero] = await Promise.all([
-    apply([]),
-    apply(['--recount']),
-    unanchored ? apply(['--unidiff-zero']) : null,
-    unanchored ? apply(['--recount', '--unidiff-zero']) : null,
-  ]);
+  const [plain, recount] = await Promise.all([apply([]), apply(['--recount'])]);
   if (plain.tree !== null) {
-    const others = [recount, plainZero].filter((other) => other !== null && other.tree !== null);
-    const agreed = others.every((other) => other?.tree === plain.tree);
+    const zero = text.hasUnanchoredHunk ? await apply(['--unidiff-zero']) : null;
+    const agreed = [recount, zero].every((other) => !other?.tree || other.tree === plain.tree);
     if (!agreed || text.linesBeyondCounts) return err(refusal('patch_ambiguous', null));
     return ok({ resultTree: plain.tree, via: 'plain' });
   }
   if (!saysCorruptHunk(plain.stderr) || recount.tree === null) return err(refusalFromApply(plain.stderr));
   if (text.endsInsideHunk) return err(refusal('patch_truncated', null));
-  if (recountZero !== null && recountZero.tree !== null && recountZero.tree !== recount.tree) {
-    return err(refusal('patch_ambiguous', null));
-  }
+  const zero = await apply(['--recount', '--unidiff-zero']);
+  if (zero.tree !== null && zero.tree !== recount.tree) return err(refusal('patch_ambiguous', null));
   return ok({ resultTree: recount.tree, via: 'recount' });
 }
 

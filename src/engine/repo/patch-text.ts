@@ -9,8 +9,8 @@ export interface PatchText {
   readonly linesBeyondCounts: boolean;
   /** The last hunk announces more lines than the input has left. */
   readonly endsInsideHunk: boolean;
-  /** Some hunk has no context line, so nothing but a line number anchors it. */
-  readonly hasHunkWithoutContext: boolean;
+  /** Some hunk below line 1 has no context line, so nothing but its line number says where it belongs. */
+  readonly hasUnanchoredHunk: boolean;
   /** Could hold a binary section, whose result git may take from the object store by name. */
   readonly mayBeBinary: boolean;
 }
@@ -20,7 +20,7 @@ export function scanPatchText(patch: Uint8Array): PatchText {
   const text = Buffer.from(patch.buffer, patch.byteOffset, patch.byteLength).toString('latin1');
   const lines = text.split('\n');
   if (lines.at(-1) === '') lines.pop();
-  const found = { badName: null, linesBeyondCounts: false, endsInsideHunk: false, hasHunkWithoutContext: false };
+  const found = { badName: null, linesBeyondCounts: false, endsInsideHunk: false, hasUnanchoredHunk: false };
   const state: Mutable = { ...found, mayBeBinary: / differ$|GIT binary patch/m.test(text) };
   let at = 0;
   while (at < lines.length) {
@@ -91,12 +91,12 @@ function judgeGitLine(state: Mutable, names: string): void {
 const ONE_LETTER_PREFIX = /^"?[A-Za-z]\//;
 
 function scanHunk(lines: readonly string[], start: number, state: Mutable): number {
-  const header = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/.exec(lines[start] ?? '');
+  const header = /^@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@/.exec(lines[start] ?? '');
   let at = start + 1;
   state.endsInsideHunk = false;
   if (header === null) return at;
-  let oldLeft = Number(header[1] ?? 1);
-  let newLeft = Number(header[2] ?? 1);
+  let oldLeft = Number(header[2] ?? 1);
+  let newLeft = Number(header[3] ?? 1);
   let context = 0;
   for (; at < lines.length && (oldLeft > 0 || newLeft > 0); at++) {
     const kind = (lines[at] ?? '')[0] ?? ' ';
@@ -105,7 +105,8 @@ function scanHunk(lines: readonly string[], start: number, state: Mutable): numb
     if (kind === ' ' || kind === '-') oldLeft -= 1;
     if (kind === ' ' || kind === '+') newLeft -= 1;
   }
-  if (context === 0) state.hasHunkWithoutContext = true;
+  // At line 0 or 1 git wants such a hunk to be the whole file, so there it can mean one thing only.
+  if (context === 0 && Number(header[1]) > 1) state.hasUnanchoredHunk = true;
   state.endsInsideHunk = at >= lines.length && (oldLeft > 0 || newLeft > 0);
   while (lines[at]?.startsWith('\\')) at += 1;
   if (oldLeft <= 0 && newLeft <= 0 && hunkLineAt(lines, at)) state.linesBeyondCounts = true;
