@@ -104,7 +104,7 @@ export function screenController(
     update(change) {
       update(change);
       const shown = store.getSnapshot().ui.notice;
-      if (shown?.level !== 'info') return;
+      if (shown === null || shown.level === 'error') return;
       if (infoTimer !== null) clearTimeout(infoTimer);
       infoTimer = setTimeout(() => update((ui) => (ui.notice === shown ? { ...ui, notice: null } : ui)), INFO_MS);
     },
@@ -116,7 +116,7 @@ export function screenController(
         .then((result) => {
           if (closed) return;
           if (result.ok)
-            host.update((ui) => ({ ...ui, notice: { level: 'info', text: done(result.value), remedy: '' } }));
+            host.update((ui) => ({ ...ui, notice: { level: 'done', text: done(result.value), remedy: '' } }));
           else fail({ ...result.error, message: `${label}: ${result.error.message}` });
         })
         .catch((error: unknown) => {
@@ -138,7 +138,7 @@ export function screenController(
     const view = viewOf(store.getSnapshot(), models);
     const { ui } = view.state;
     // An answer that was only told disappears with the next key; an error waits for Esc.
-    if (ui.notice?.level === 'info') update((before) => ({ ...before, notice: null }));
+    if (ui.notice !== null && ui.notice.level !== 'error') update((before) => ({ ...before, notice: null }));
     if (view.layout.kind === 'too_small' && pressed.name !== 'q' && pressed.name !== 'ctrl-c' && ui.dialog === null)
       return;
     if (ui.dialog !== null) {

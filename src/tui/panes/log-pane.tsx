@@ -1,4 +1,5 @@
 import { logRows, logTitle } from '../views/log.ts';
+import { plural } from '../views/words.ts';
 import { frameRows } from '../widgets/frame.ts';
 import { Frame } from '../widgets/rows.tsx';
 import type { PaneProps } from './list-pane.tsx';
@@ -10,7 +11,7 @@ export function LogPane({ view, box, palette, first, last }: PaneProps) {
       palette={palette}
       rows={frameRows({
         title: logTitle(data.log, ui.log),
-        note: data.log === null ? '' : `${data.log.buffer.end} lines`,
+        note: data.log === null ? '' : plural(data.log.buffer.end, 'line'),
         focused: ui.focus === 'log' && ui.dialog === null,
         width: box.cells + 2,
         height: box.height,

@@ -58,7 +58,8 @@ export interface Selection {
 }
 
 export interface Notice {
-  readonly level: 'error' | 'info';
+  /** An error waits for Esc; the others go with the next key or after a while. */
+  readonly level: 'error' | 'info' | 'done';
   readonly text: string;
   readonly remedy: string;
 }

@@ -44,7 +44,8 @@ export function footerRow(view: ActionView, cells: number): Row {
 /** What went wrong and how to mend it, or what was done. Errors wrap, so that they can be read whole. */
 export function noticeRows(notice: Notice | null, cells: number): readonly Row[] {
   if (notice === null) return [];
-  if (notice.level === 'info') return [fitRow([seg(' ✓ ', 'good'), seg(notice.text)], cells)];
+  if (notice.level === 'done') return [fitRow([seg(' ✓ ', 'good'), seg(notice.text)], cells)];
+  if (notice.level === 'info') return [fitRow([seg(' · ', 'info'), seg(notice.text)], cells)];
   const text = wrapText(notice.text, cells - 4, 3).map((line, index) =>
     rowOf(` ${index === 0 ? '✗' : ' '} ${line}`, 'bad'),
   );

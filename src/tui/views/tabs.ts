@@ -8,8 +8,7 @@ export function tabRow(ui: UiState, cells: number): Row {
   const pieces: Segment[] = [];
   for (const list of LIST_IDS) {
     const current = list === ui.list;
-    const name =
-      long || current ? ` ${LIST_TITLES[list]}` : long ? '' : ` ${LIST_TITLES[list].slice(0, cells < 60 ? 1 : 3)}`;
+    const name = long || current ? ` ${LIST_TITLES[list]}` : cells < 60 ? '' : ` ${LIST_TITLES[list].slice(0, 3)}`;
     const text = `${listDigit(list)}${name}`;
     pieces.push(current ? seg(`[${text}]`, 'strong') : seg(` ${text} `, 'dim'));
   }

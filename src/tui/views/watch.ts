@@ -32,8 +32,10 @@ export function watchHeader(state: WatchState): readonly Row[] {
   ];
   if (state.stale !== null) rows.push([seg(` ! old: ${state.stale}`, 'warn')]);
   if (count > 0) rows.push([seg(` ● ${count} ${count === 1 ? 'needs' : 'need'} you`, 'warn')]);
-  for (const item of snapshot.attention.slice(0, 3))
-    rows.push([seg('   '), seg(`${item.id} `, 'strong'), seg(item.text)]);
+  for (const item of snapshot.attention.slice(0, 3)) {
+    const name = item.text.includes(item.id) ? [] : [seg(`${item.id} `, 'strong')];
+    rows.push([seg('   '), ...name, seg(item.text)]);
+  }
   if (count > 3) rows.push(rowOf(`   and ${count - 3} more`, 'dim'));
   return rows;
 }

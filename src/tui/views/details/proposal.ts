@@ -38,8 +38,16 @@ export function proposalDetail(proposal: ProposalView, data: ScreenData, cells: 
   };
 }
 
+/** Narrower than this the gates are not all named. */
+const NARROW = 44;
+
 function gatesRows(proposal: ProposalView, cells: number): readonly Row[] {
-  return flowSegments([seg(' Gates ', 'strong'), ...gateSegments(proposal.gates)], cells, 7);
+  // Where all names would fill the pane, those that hold are counted.
+  const narrow = cells < NARROW;
+  const named = narrow ? proposal.gates.filter((gate) => gate.status !== 'passed') : proposal.gates;
+  const held = proposal.gates.length - named.length;
+  const counted = narrow ? [seg(`${held} ✓ `, 'good')] : [];
+  return flowSegments([seg(' Gates ', 'strong'), ...counted, ...gateSegments(named)], cells, 7);
 }
 
 function placeRow(proposal: ProposalView, index: DiffIndex | null, top: number, cells: number): Row {
@@ -72,9 +80,10 @@ function reasons(proposal: ProposalView, cells: number): readonly Row[] {
       const name = index === 0 ? `${GATE_GLYPH[gate.status]} ${gate.id}` : '';
       rows.push([seg(` ${name.padEnd(15)} `, gateTone(gate.status)), seg(line)]);
     }
-    if (gate.remedy === '') continue;
-    for (const line of wrapText(gate.remedy, Math.max(8, cells - 19))) {
-      rows.push([seg(' '.repeat(17)), seg(`→ ${line}`, 'dim')]);
+    // What the human gate waits for is the key in the bottom line.
+    if (gate.remedy === '' || gate.id === 'human') continue;
+    for (const [index, line] of wrapText(gate.remedy, Math.max(8, cells - 20)).entries()) {
+      rows.push([seg(' '.repeat(17)), seg(`${index === 0 ? '→' : ' '} ${line}`, 'dim')]);
     }
   }
   return rows;
@@ -85,10 +94,8 @@ function records(proposal: ProposalView, cells: number): readonly Row[] {
   const say = (text: string): void => {
     for (const line of wrapText(text, Math.max(8, cells - 2))) rows.push(rowOf(` ${line}`, 'dim'));
   };
-  say(
-    `${statusWords(proposal.status)} · task ${proposal.taskId} · session ${proposal.sessionId} · ` +
-      `by ${principalName(proposal.revision.author)} from ${proposal.revision.source} on ${shortCommit(proposal.revision.baseCommit)}`,
-  );
+  const { author, source, baseCommit } = proposal.revision;
+  say(`${proposal.sessionId} by ${principalName(author)}, from ${source} on ${shortCommit(baseCommit)}`);
   if (proposal.statusReason !== null) say(proposal.statusReason);
   if (proposal.revision.highRiskPaths.length > 0) say(`high risk: ${proposal.revision.highRiskPaths.join(', ')}`);
   for (const run of proposal.testRuns.filter((test) => test.revision === proposal.revision.number)) {

@@ -43,8 +43,9 @@ export function approveRows(data: ScreenData, proposalId: string, revision: numb
       rows.push([seg(` ${name.padEnd(17)} `, gateTone(gate.status)), seg(line)]);
     }
     if (gate.status === 'failed' && gate.remedy !== '') {
-      for (const line of wrapText(gate.remedy, Math.max(8, cells - 22)))
-        rows.push([seg(' '.repeat(19)), seg(`→ ${line}`)]);
+      for (const [index, line] of wrapText(gate.remedy, Math.max(8, cells - 22)).entries()) {
+        rows.push([seg(' '.repeat(19)), seg(`${index === 0 ? '→' : ' '} ${line}`)]);
+      }
     }
   }
   rows.push([]);

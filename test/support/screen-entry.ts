@@ -1,0 +1,61 @@
+/**
+ * A program for pseudo-terminal tests: the real screen on an engine in memory. `argv[2]` is `screen` or `watch`; the
+ * environment steers it: RT_REPORT (file for commands and ends, one JSON per line), RT_LOG_RATE (log lines per second),
+ * RT_LIVE=0 (no live session). SIGUSR2 throws an uncaught exception. It ends the process as an entry file would.
+ */
+import { appendFileSync } from 'node:fs';
+import { runTui } from '../../src/tui/main.tsx';
+import { runWatch } from '../../src/tui/watch.tsx';
+import { FakeEngine } from './fake-engine.ts';
+import { AT, sampleSnapshot } from './sample-snapshot.ts';
+
+const { env } = process;
+const report = (row: unknown): void => {
+  if (env.RT_REPORT !== undefined) appendFileSync(env.RT_REPORT, `${JSON.stringify(row)}\n`);
+};
+
+const sample = sampleSnapshot();
+const engine = new FakeEngine(
+  env.RT_LIVE === '0'
+    ? { ...sample, sessions: sample.sessions.map((item) => ({ ...item, status: 'succeeded' as const, endedAt: AT })) }
+    : sample,
+);
+for (let number = 0; number < 60; number++) engine.change('task.noted', 'task', `T-${number}`);
+engine.appendLog('S-30', 'stdout', 'running npm test\n\u001b[32mok\u001b[0m 12 passed\n');
+engine.appendLog('S-30', 'stderr', 'npm warn \u001b]52;c;aGFja2Vk\u0007 deprecated\n');
+engine.appendLog('S-31', 'stdout', 'cloning the workspace\n');
+
+const command = engine.command.bind(engine);
+engine.command = async (name, input, principal) => {
+  const result = await command(name, input, principal);
+  report({ command: name, input, principal, ok: result.ok });
+  return result;
+};
+
+const rate = Number(env.RT_LOG_RATE ?? 0);
+let line = 0;
+const feed =
+  rate === 0
+    ? null
+    : setInterval(() => {
+        for (let count = 0; count < rate / 50; count++) {
+          engine.appendLog('S-31', 'stdout', `line ${line++} of a log that has about this many characters in it\n`);
+        }
+      }, 20);
+
+process.on('SIGUSR2', () => {
+  throw new Error('boom from a timer');
+});
+
+const io = {
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  env,
+  signal: new AbortController().signal,
+};
+const code =
+  process.argv[2] === 'watch' ? await runWatch(engine, io, { runId: null, limit: 50 }) : await runTui(engine, io);
+if (feed !== null) clearInterval(feed);
+report({ closed: engine.closed, code });
+process.exitCode = code;
