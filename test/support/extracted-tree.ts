@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { lstat, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { lstatSync, readFileSync } from 'node:fs';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
@@ -60,8 +61,8 @@ async function filesBelow(root: string): Promise<Map<string, FileOnDisk>> {
   for (const found of await readdir(root, { recursive: true, withFileTypes: true })) {
     if (found.isDirectory()) continue;
     const full = path.join(found.parentPath, found.name);
-    const stat = await lstat(full);
-    const content = await readFile(full);
+    const stat = lstatSync(full);
+    const content = readFileSync(full);
     files.set(path.relative(root, full), {
       size: content.length,
       sha256: createHash('sha256').update(content).digest('hex'),

@@ -1,24 +1,8 @@
-import { existsSync } from 'node:fs';
-import path from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { family as egress } from './egress.ts';
 import type { VectorFamily } from './family.ts';
+import { family as patches } from './patches.ts';
+import { family as paths } from './paths.ts';
+import { family as tar } from './tar.ts';
 
-/** Every family has a module of its name beside this file that exports it as `family`. */
-export const FAMILY_NAMES = ['paths', 'tar', 'patches', 'egress'] as const;
-
-/** The families whose module is there; `onAbsent` hears of the others. */
-export async function loadFamilies(onAbsent: (name: string) => void): Promise<VectorFamily[]> {
-  const here = path.dirname(fileURLToPath(import.meta.url));
-  const families: VectorFamily[] = [];
-  for (const name of FAMILY_NAMES) {
-    const file = path.join(here, `${name}.ts`);
-    if (!existsSync(file)) {
-      onAbsent(name);
-      continue;
-    }
-    const loaded: { family?: VectorFamily } = await import(pathToFileURL(file).href);
-    if (loaded.family === undefined) throw new Error(`${file} exports no family`);
-    families.push(loaded.family);
-  }
-  return families;
-}
+/** Every family that is run, in the order in which it is reported. */
+export const FAMILIES: readonly VectorFamily[] = [paths, tar, patches, egress];

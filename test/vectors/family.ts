@@ -7,8 +7,7 @@ export interface CaseResult {
 
 /**
  * One family of case files. `run` yields a result per case of the files it knows below a directory that is laid out like
- * the shared one; a file that isn't there is told to `onMissing` and skipped. A module in this folder that exports
- * `family` under its own name is picked up by `main.ts` once it is listed in `families.ts`.
+ * the shared one; a file that isn't there is told to `onMissing` and skipped. `families.ts` lists what is run.
  */
 export interface VectorFamily {
   /** Folder below the directory, also the prefix of the ids that are printed: `tar`, `paths`. */

@@ -3,7 +3,7 @@
  * is missing, failed or disputed, and ends with the line `N passed, N failed`. Exit 1 when a case failed, 2 on misuse.
  */
 import { existsSync } from 'node:fs';
-import { loadFamilies } from './families.ts';
+import { FAMILIES } from './families.ts';
 import { runFamilies } from './run-families.ts';
 
 process.exitCode = await main(process.argv.slice(2));
@@ -17,8 +17,7 @@ async function main(args: readonly string[]): Promise<number> {
   const say = (line: string): void => {
     process.stdout.write(`${line}\n`);
   };
-  const families = await loadFamilies((name) => say(`skipped: nothing here runs the family ${name}`));
-  const { passed, failed } = await runFamilies(families, directory, say);
+  const { passed, failed } = await runFamilies(FAMILIES, directory, say);
   say(`${passed} passed, ${failed} failed`);
   return failed > 0 ? 1 : 0;
 }
