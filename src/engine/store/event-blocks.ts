@@ -1,5 +1,5 @@
 import type { EventFilter } from '../ports/store.ts';
-import type { Connection } from './connection.ts';
+import type { Connection, SqlValue } from './connection.ts';
 
 /**
  * A coarse index of the log: block n holds the ids 256n+1 to 256n+256, and `event_blocks` says which full blocks hold a
@@ -15,14 +15,21 @@ export interface Stretch {
 /** To be called after every append, in the same transaction. */
 export function closeBlock(connection: Connection, lastId: number): void {
   if (lastId % BLOCK !== 0) return;
-  const [block, afterId] = [lastId / BLOCK - 1, lastId - BLOCK];
-  connection.prepare(CLOSE).run(block, afterId, block, afterId, block, afterId);
+  const block = lastId / BLOCK - 1;
+  const values: Record<string, Set<SqlValue>> = { type: new Set(), run: new Set(), entity_id: new Set() };
+  // Sets are several times faster here than SELECT DISTINCT, and this pause falls on one unlucky writer.
+  for (const [type, runId, entityId] of connection.prepare(VALUES).all(lastId - BLOCK)) {
+    values.type?.add(type ?? null);
+    values.run?.add(runId ?? null);
+    values.entity_id?.add(entityId ?? null);
+  }
+  for (const [field, distinct] of Object.entries(values)) {
+    for (const value of distinct) if (value !== null) connection.prepare(INSERT).run(field, value, block);
+  }
 }
 
-const CLOSE = `INSERT INTO event_blocks (field, value, block)
-  SELECT 'type', type, ? FROM events WHERE id > ?
-  UNION SELECT 'run', run_id, ? FROM events WHERE id > ? AND run_id IS NOT NULL
-  UNION SELECT 'entity_id', entity_id, ? FROM events WHERE id > ?`;
+const VALUES = 'SELECT type, run_id, entity_id FROM events WHERE id > ?';
+const INSERT = 'INSERT INTO event_blocks (field, value, block) VALUES (?, ?, ?)';
 
 /** The stretches of the log in which events of the filter may stand, oldest first; one for all when nothing narrows it. */
 export function stretchesOf(connection: Connection, filter: EventFilter): readonly Stretch[] {
