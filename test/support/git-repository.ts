@@ -6,6 +6,11 @@ export type TreeContent = ReadonlyMap<string | Buffer, { readonly mode: string; 
 
 /** Runs git in a directory with a plain test identity and no configuration from outside; answers its output, trimmed. */
 export function git(cwd: string, args: readonly string[], input?: string | Buffer): string {
+  return gitBytes(cwd, args, input).toString('utf8').trimEnd();
+}
+
+/** The same with the output as it is. */
+export function gitBytes(cwd: string, args: readonly string[], input?: string | Buffer): Buffer {
   return execFileSync('git', args, {
     cwd,
     input: input ?? '',
@@ -24,9 +29,7 @@ export function git(cwd: string, args: readonly string[], input?: string | Buffe
       GIT_COMMITTER_EMAIL: 'test@example.invalid',
       GIT_COMMITTER_DATE: '@1700000000 +0000',
     },
-  })
-    .toString('utf8')
-    .trimEnd();
+  });
 }
 
 /** Makes one parentless commit per tree with a single `git fast-import`; answers their ids in order. */
