@@ -21,6 +21,8 @@ export interface CommandContext {
   /** Fires on SIGINT, SIGTERM and SIGHUP; `exitCode` is 130 or 143 then. */
   readonly interrupt: AbortSignal;
   readonly version: string;
+  /** Directory with the sample repository of the demo. */
+  readonly demoTemplate: string;
 }
 
 /** A command answers its exit code; only the entry file ends the process. */

@@ -117,7 +117,7 @@ function checkDraft(
     if (list.length > TASK_LIMITS.paths)
       return engineError('invalid_argument', `${list.length} paths in one scope`, `use at most ${TASK_LIMITS.paths}`);
     for (const entry of list) {
-      const problem = checkEntry(entry);
+      const problem = checkEntry(entry, deps.globProblem);
       if (problem) return problem;
     }
   }
@@ -153,9 +153,12 @@ function checkDraft(
   return null;
 }
 
-function checkEntry(entry: string): EngineError | null {
+function checkEntry(entry: string, globProblem: DecisionDeps['globProblem']): EngineError | null {
   if (entry === '.' || entry === './') return null;
   if (isGlob(entry)) {
+    const problem = globProblem(entry);
+    if (problem !== null)
+      return engineError('path_refused', `the pattern ${entry} is refused: ${problem}`, 'write a simpler pattern');
     const escapes = entry.startsWith('/') || entry.split('/').includes('..');
     return escapes
       ? engineError('path_refused', `${entry} leaves the repository`, 'use globs relative to the top of the repository')

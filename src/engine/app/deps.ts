@@ -13,6 +13,8 @@ export interface DecisionDeps {
   readonly clock: Clock;
   readonly settings: SettingsSource;
   readonly matches: GlobMatcher;
+  /** Why a glob is not acceptable (it would match nothing, or take for ever), or null. */
+  readonly globProblem: (pattern: string) => string | null;
   readonly git: ProjectGit;
   readonly revisions: PrivateRepository;
 }
@@ -22,6 +24,11 @@ class Refusal extends Error {
   constructor(readonly error: EngineError) {
     super(error.message);
   }
+}
+
+/** The refusal that a write was rolled back with, or null when something else was thrown. */
+export function refusalOf(thrown: unknown): EngineError | null {
+  return thrown instanceof Refusal ? thrown.error : null;
 }
 
 export function refuse(error: EngineError): never {

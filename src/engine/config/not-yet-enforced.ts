@@ -25,7 +25,6 @@ export const NOT_YET_ENFORCED: readonly NotYetEnforced[] = [
   { key: 'limits.run_tokens', harmless: [null], lacks: 'does not enforce budgets' },
   { key: 'limits.session_usd', harmless: [null], lacks: 'does not enforce budgets' },
   { key: 'limits.session_tokens', harmless: [null], lacks: 'does not enforce budgets' },
-  { key: 'tests.prepare', harmless: [null], lacks: 'does not prepare dependencies' },
   { key: 'schemas', harmless: [{}], lacks: 'has no claims on database schemas' },
   { key: 'notify.command', harmless: [null], lacks: 'starts no program for notices' },
   { key: 'ui.mouse', harmless: [false], lacks: 'does not use the mouse' },

@@ -14,6 +14,8 @@ export interface SessionFiles {
   prepareRoot(
     ownerId: string,
   ): Promise<{ readonly root: string; readonly source: string; readonly exported: string; readonly sockets: string }>;
+  /** Makes a laid-out tree readable for the room's user even where our umask is strict; its parent stays private. */
+  makeReadable(directory: string): Promise<void>;
   /** Targets of the symbolic links at the given paths below a directory; links are read, never followed. */
   linkTargets(directory: string, paths: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Removes the execution root; `keepExport` leaves what was exported, for inspection. */

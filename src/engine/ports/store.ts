@@ -171,9 +171,7 @@ export interface OwnerInfo {
 
 export interface OwnerLocks {
   /** Null when another process holds it; `info` says who, for display only. */
-  tryAcquire(
-    command: string,
-  ): Result<
+  tryAcquire(command: string): Result<
     OwnerLock,
     {
       readonly code: 'engine_owned';

@@ -90,6 +90,7 @@ async function fill(deps: WorkDeps, filling: Filling, signal: AbortSignal): Prom
     if (!tree.ok) return err(fromRepository(tree.error));
     const laid = await deps.revisions.materialise(tree.value.tree, isWithheldIn(deps), root.source, signal);
     if (!laid.ok) return err(fromRepository(laid.error));
+    await deps.files.makeReadable(root.source);
     if (prepare.hosts.length > 0) {
       const opened = await openGateway(deps, `${root.sockets}/egress.sock`, prepare.hosts, ownerId, runId, signal);
       if (!opened.ok) return opened;
@@ -159,6 +160,8 @@ async function fill(deps: WorkDeps, filling: Filling, signal: AbortSignal): Prom
   }
 }
 
+const MAX_RECORDED_DECISIONS = 1_000;
+
 /** The bridge lends the command a loopback proxy that ends at the gateway's socket. */
 function throughBridge(argv: readonly [string, ...string[]]): readonly [string, ...string[]] {
   return [
@@ -180,11 +183,15 @@ async function openGateway(
   runId: string,
   signal: AbortSignal,
 ): Promise<Result<EgressGateway, EngineError>> {
+  let recorded = 0;
   const opened = await deps.gateways.open({
     socketPath,
     allow: { hosts },
     signal,
     onDecision: (decision) => {
+      // A hostile command can open connections without end; the log must not grow with them.
+      recorded += 1;
+      if (recorded > MAX_RECORDED_DECISIONS) return;
       void deps.store
         .write('normal', (scope) => {
           scope.append({

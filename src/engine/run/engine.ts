@@ -13,7 +13,6 @@ import type { Gate } from '../domain/gate.ts';
 import type { ObjectId, ProposalId, SessionId, TestRunId, TransactionId } from '../domain/ids.ts';
 import { isTerminal } from '../domain/lifecycle.ts';
 import type { Principal } from '../domain/principal.ts';
-import type { TransactionRecord } from '../domain/records.ts';
 import { err, ok, type Result } from '../domain/result.ts';
 import type { DiffFile } from '../ports/private-repository.ts';
 import type { SessionFiles } from '../ports/session-files.ts';
@@ -33,7 +32,6 @@ export interface EngineParts {
     name: string,
     text: string,
   ) => Result<Parameters<typeof addTasks>[1]['drafts'][number], EngineError>;
-  readonly touchedPaths: (transaction: TransactionRecord) => readonly string[];
   readonly lifetime: AbortSignal;
   readonly close: (how: 'drain' | 'stop') => Promise<void>;
 }
@@ -61,7 +59,7 @@ type CommandTable = {
   [N in keyof Commands]: (input: Commands[N]['in'], by: Principal) => Promise<Result<Commands[N]['out'], EngineError>>;
 };
 
-function createQueries({ deps, bases, files, project, engineState, touchedPaths, lifetime }: EngineParts): QueryTable {
+function createQueries({ deps, bases, files, project, engineState, lifetime }: EngineParts): QueryTable {
   return {
     async snapshot(): Promise<Snapshot> {
       const [head, states] = await Promise.all([deps.git.head(lifetime), bases.ofOpenProposals(lifetime)]);
@@ -109,7 +107,14 @@ function createQueries({ deps, bases, files, project, engineState, touchedPaths,
     async transaction({ id }) {
       return deps.store.read((rows) => {
         const record = rows.transactions.get(id as TransactionId);
-        return record && { record, phases: rows.transactions.phases(record.id), paths: touchedPaths(record) };
+        const revision = record && rows.proposals.revision(record.proposalId, record.revision);
+        return (
+          record && {
+            record,
+            phases: rows.transactions.phases(record.id),
+            paths: revision?.changes.map((change) => change.path) ?? [],
+          }
+        );
       });
     },
     async sessionDiff({ sessionId }) {

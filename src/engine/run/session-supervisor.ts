@@ -128,6 +128,7 @@ async function provision(
       ),
     );
   }
+  await deps.files.makeReadable(targetDir);
   const prepared = await dependencies.ensure(session.runId, session.baseCommit, ready.image, stop);
   if (!prepared.ok) return prepared;
   await record(deps.store, (scope) => {

@@ -57,6 +57,7 @@ async function execute(
   const root = await deps.files.prepareRoot(id);
   const laid = await deps.revisions.materialise(revision.resultTree, isWithheldIn(deps), root.source, stop);
   if (!laid.ok) return err(fromRepository(laid.error));
+  await deps.files.makeReadable(root.source);
   const prepared = await dependencies.ensure(proposal.runId, revision.baseCommit, image.value, stop);
   if (!prepared.ok) return prepared;
   const settings = deps.settings.current();

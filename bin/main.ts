@@ -1,0 +1,39 @@
+import path from 'node:path';
+import { runProgram } from './commands/program.ts';
+import { packageRoot } from './compose/package-root.ts';
+import { createApplication } from './compose.ts';
+
+/** Runs one command line in this process: signals, streams and the exit code are here and nowhere else. */
+export async function main(argv: readonly string[], version: string): Promise<void> {
+  const interrupt = new AbortController();
+  for (const [signal, code] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const) {
+    process.on(signal, () => interrupt.abort(code));
+  }
+  // A reader that went away (`| head`) ends the output, not the program's work.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+  const exitCode = await runProgram(argv, {
+    app: createApplication(process.env),
+    cwd: process.cwd(),
+    env: process.env,
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    interrupt: interrupt.signal,
+    version,
+    demoTemplate: path.join(packageRoot(), 'templates', 'demo'),
+  });
+  process.exitCode = exitCode;
+  await flushed();
+  process.exit(exitCode);
+}
+
+/** Output to a pipe is asynchronous: exiting before it is written would cut the last lines off. */
+async function flushed(): Promise<void> {
+  await Promise.all(
+    [process.stdout, process.stderr].map((stream) => new Promise<void>((resolve) => stream.write('', () => resolve()))),
+  );
+}
