@@ -79,7 +79,7 @@ function init(
   facts: ProjectFacts = createProjectFacts(environment),
 ) {
   const deps = {
-    facts: createProjectFacts(environment),
+    facts,
     templatesDir,
     environment,
     now: () => '2026-01-02T03:04:05.678Z',
