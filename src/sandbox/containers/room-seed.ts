@@ -1,3 +1,5 @@
+import { lstat } from 'node:fs/promises';
+import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { pack } from 'tar-stream';
 import { ROOM_PATHS } from '../../engine/ports/container-runtime.ts';
@@ -10,7 +12,7 @@ import { workspaceArchive } from './workspace-archive.ts';
 
 const ARCHIVE_TIMEOUT_MS = 120_000;
 const SMALL_ARCHIVE_TIMEOUT_MS = 30_000;
-const GIT_TIMEOUT_MS = 60_000;
+const SCRIPT_TIMEOUT_MS = 120_000;
 
 export interface WorkspaceSeed {
   readonly sourceDir: string;
@@ -18,12 +20,22 @@ export interface WorkspaceSeed {
   readonly dependencyDir: string | null;
 }
 
-/** Fills the workspace with a copy of the source and, if the image has git, one commit of it. */
+/**
+ * Fills the workspace with a copy of the source and, if the image has git, one commit of it. The copy is made in the
+ * room, by the same program that commits: one engine call instead of two, and no archive to pack and unpack. Where that can't be
+ * done (no `cp`, a file that only we may read, a mount in the way) an archive is sent.
+ */
 export async function seedWorkspace(place: ExecPlace, seed: WorkspaceSeed, signal: AbortSignal): Promise<void> {
+  if (await canBeCopiedInside(seed)) {
+    const copied = await runWorkspaceScript(place, COPY_SCRIPT + COMMIT_SCRIPT, seed.dependencyDir, signal);
+    if (copied.exitCode === 0) return;
+    if (copied.exitCode !== COPY_FAILED) throw commitFailed(copied);
+  }
   const { engine, containerId } = place;
   const archive = workspaceArchive(seed.sourceDir, seed.dependencyDir);
   await putArchive(engine, containerId, ROOM_PATHS.workspace, archive, ARCHIVE_TIMEOUT_MS, signal);
-  await commitWorkspace(place, seed.dependencyDir, signal);
+  const committed = await runWorkspaceScript(place, COMMIT_SCRIPT, seed.dependencyDir, signal);
+  if (committed.exitCode !== 0) throw commitFailed(committed);
 }
 
 /** Small files of uid 1000 with mode 0400. Keys are absolute paths below the room's home or temp directory. */
@@ -126,6 +138,19 @@ function isPlainPathBelow(file: string, place: string): boolean {
   return parts.every((part) => part !== '' && part !== '.' && part !== '..');
 }
 
+/** A copy inside leaves nothing out, so there must be nothing to leave out. */
+async function canBeCopiedInside({ sourceDir, dependencyDir }: WorkspaceSeed): Promise<boolean> {
+  const inTheWay = ['.git', ...(dependencyDir === null ? [] : [dependencyDir])];
+  const found = await Promise.all(inTheWay.map((name) => lstat(path.join(sourceDir, name)).catch(() => null)));
+  return found.every((stats) => stats === null);
+}
+
+const COPY_FAILED = 97;
+
+const COPY_SCRIPT = `umask 022
+cp -R -P ${ROOM_PATHS.source}/. . || exit ${COPY_FAILED}
+`;
+
 /**
  * `$1` is the directory of mounted dependencies, or empty. Without git there is nothing to do. `add --force`: what the
  * ignore rules exclude but the base tree has belongs to the commit.
@@ -133,34 +158,41 @@ function isPlainPathBelow(file: string, place: string): boolean {
 const COMMIT_SCRIPT = `command -v git >/dev/null 2>&1 || exit 0
 set -e
 git -c init.defaultBranch=main init -q .
-git config user.name agent
-git config user.email agent@localhost
-git config gc.auto 0
+printf '[user]\n\tname = agent\n\temail = agent@localhost\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n' >> .git/config
 if [ -n "$1" ]; then
-  printf '/%s\\n' "$1" >> .git/info/exclude 2>/dev/null || { mkdir -p .git/info; printf '/%s\\n' "$1" >> .git/info/exclude; }
-  git add --all --force -- . ":(exclude,top,literal)$1"
+  mkdir -p .git/info
+  printf '/%s\n' "$1" >> .git/info/exclude
+  git -c core.looseCompression=0 add --all --force -- . ":(exclude,top,literal)$1"
 else
-  git add --all --force -- .
+  git -c core.looseCompression=0 add --all --force -- .
 fi
 git commit -q --allow-empty --no-verify -m 'Base'
 `;
 
-async function commitWorkspace(place: ExecPlace, dependencyDir: string | null, signal: AbortSignal): Promise<void> {
-  const deadline = AbortSignal.timeout(GIT_TIMEOUT_MS);
-  const { exitCode, output } = await runToEnd(
+type Ran = { readonly exitCode: number | null; readonly output: string };
+
+function runWorkspaceScript(
+  place: ExecPlace,
+  script: string,
+  dependencyDir: string | null,
+  signal: AbortSignal,
+): Promise<Ran> {
+  return runToEnd(
     place,
     {
-      argv: ['sh', '-c', COMMIT_SCRIPT, 'commit-workspace', dependencyDir ?? ''],
+      argv: ['sh', '-c', script, 'seed-workspace', dependencyDir ?? ''],
       env: { PATH: ROOM_PATH, HOME: ROOM_PATHS.home, GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' },
       cwd: ROOM_PATHS.workspace,
       stdin: null,
     },
-    AbortSignal.any([signal, deadline]),
+    AbortSignal.any([signal, AbortSignal.timeout(SCRIPT_TIMEOUT_MS)]),
   );
-  if (exitCode === 0) return;
-  throw failure(
+}
+
+function commitFailed({ exitCode, output }: Ran) {
+  return failure(
     'engine_failed',
     `the first commit of the workspace failed (exit ${exitCode}): ${output.trim().slice(-500)}`,
-    'check that git works in the image, or use an image without git',
+    'check that git works in the image and that the workspace is large enough, or use an image without git',
   );
 }

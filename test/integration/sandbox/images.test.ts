@@ -6,6 +6,7 @@ import type { PinnedImage } from '../../../src/engine/ports/container-runtime.ts
 import { connectEngine, type EngineConnection } from '../../../src/sandbox/containers/engine-connection.ts';
 import { buildLocalImage } from '../../../src/sandbox/images/build-local-image.ts';
 import { checkImageContract, type ImageNeeds } from '../../../src/sandbox/images/check-image-contract.ts';
+import { collectPieces } from '../../../src/sandbox/images/collect-pieces.ts';
 import type { ImageEntry, ImagePieces } from '../../../src/sandbox/images/image-entry.ts';
 import { layerStream } from '../../../src/sandbox/images/layer.ts';
 import {
@@ -138,8 +139,38 @@ describe.skipIf(!containerTestsEnabled())('images made from this machine', () =>
     }
   });
 
-  async function importEntries(entries: readonly ImageEntry[]): Promise<PinnedImage> {
-    const answer = await engine.docker.importImage(layerStream(entries), {});
+  it('give a room no groups, variables, volumes or health checks of their own', async () => {
+    const groups = 'root:x:0:agent\nwheel:x:10:agent,nobody\nagent:x:1000:\n';
+    const entries = (await collectPieces(BARE)).map((entry) =>
+      entry.path === '/etc/group' && entry.kind === 'text' ? { ...entry, text: groups } : entry,
+    );
+    const image = await importEntries(entries, [
+      'ENV LD_PRELOAD=/evil.so NODE_OPTIONS=--inspect PATH=/evil',
+      'VOLUME ["/data", "/tmp/cache"]',
+      'HEALTHCHECK CMD touch /tmp/checked',
+      'ENTRYPOINT ["/evil"]',
+      'USER root',
+    ]);
+    const room = must(await runtime.createRoom(testRoomSpec(project, image, source), signal()));
+    expect((await run(room, ['id'])).stdout).toBe('uid=1000(agent) gid=1000(agent) groups=1000(agent)\n');
+    expect((await run(room, ['grep', '^Groups', '/proc/1/status'])).stdout.trim()).toMatch(/^Groups:\s*(65534)?$/);
+    const { stdout } = await run(room, ['env']);
+    expect(
+      stdout
+        .trim()
+        .split('\n')
+        .map((line) => line.split('=')[0])
+        .sort(),
+    ).toEqual(['HOME', 'HOSTNAME', 'LANG', 'PATH']);
+    for (const dir of ['/data', '/tmp/cache']) expect((await run(room, ['touch', `${dir}/x`])).exitCode).not.toBe(0);
+    const { Mounts, Config } = await engine.docker.getContainer(room.containerId).inspect();
+    expect(Mounts.filter((mount) => mount.Type === 'volume')).toHaveLength(3);
+    expect(Config.Healthcheck?.Test).toEqual(['NONE']);
+    must(await room.remove());
+  });
+
+  async function importEntries(entries: readonly ImageEntry[], changes: string[] = []): Promise<PinnedImage> {
+    const answer = await engine.docker.importImage(layerStream(entries), { changes });
     let lines = '';
     for await (const chunk of answer) lines += String(chunk);
     const imageId = /sha256:[0-9a-f]{64}/.exec(lines)?.[0] ?? '';

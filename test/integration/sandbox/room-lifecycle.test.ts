@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import Docker from 'dockerode';
@@ -16,6 +16,16 @@ import {
 } from '../../support/container.ts';
 import { AGENT_ENV, makeSource, must, run, sh, text } from '../../support/room.ts';
 
+const FILES = {
+  'a.txt': 'hello\n',
+  'bin/tool': '#!/bin/sh\necho tool\n',
+  'deep/er/b.txt': 'b\n',
+  'big.bin': 'x'.repeat(1_000_000),
+  link: '-> a.txt',
+  dangling: '-> /nonexistent',
+  '.gitignore': '*.bin\n',
+};
+
 describe.skipIf(!containerTestsEnabled())('the life of a room', () => {
   const runtime = testRuntime();
   const project = testProjectId();
@@ -28,16 +38,7 @@ describe.skipIf(!containerTestsEnabled())('the life of a room', () => {
 
   beforeAll(async () => {
     image = await testImage();
-    source = await makeSource({
-      'a.txt': 'hello\n',
-      'bin/tool': '#!/bin/sh\necho tool\n',
-      'deep/er/b.txt': 'b\n',
-      'big.bin': 'x'.repeat(1_000_000),
-      link: '-> a.txt',
-      dangling: '-> /nonexistent',
-      '.gitignore': '*.bin\n',
-      '.git/config': 'not ours',
-    });
+    source = await makeSource(FILES);
   });
 
   afterAll(async () => {
@@ -46,9 +47,25 @@ describe.skipIf(!containerTestsEnabled())('the life of a room', () => {
     await rm(source, { recursive: true, force: true });
   });
 
-  it('starts from a copy of the source, owned by the agent, with one commit of everything', async () => {
-    const room = must(await create());
+  it.each([
+    ['copied inside', async () => {}],
+    [
+      'sent as an archive since something must be left out',
+      async (dir: string) => {
+        await mkdir(path.join(dir, '.git'));
+        await writeFile(path.join(dir, '.git/config'), 'not ours');
+      },
+    ],
+    [
+      'sent as an archive since the agent may not read a file',
+      (dir: string) => chmod(path.join(dir, 'deep/er/b.txt'), 0o600),
+    ],
+  ])('starts from a copy of the source with one commit of everything, %s', async (_, prepare) => {
+    const own = await makeSource(FILES);
+    await prepare(own);
+    const room = must(await create({ sourceDir: own }));
     must(await room.seedWorkspace(signal()));
+    await rm(own, { recursive: true });
     const listing = 'find . -path ./.git -prune -o -print | sort | xargs stat -c "%N %a %u:%g"';
     expect((await sh(room, listing)).stdout.replaceAll(/['"]/g, '').trim().split('\n')).toEqual([
       '. 700 1000:1000',
