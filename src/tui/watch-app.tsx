@@ -33,6 +33,7 @@ export function WatchApp({ store, palette }: WatchAppProps) {
       {sessions > 0 && (
         <Frame
           palette={palette}
+          cells={columns}
           rows={frameRows({
             ...spec,
             title: 'Sessions',
@@ -46,6 +47,7 @@ export function WatchApp({ store, palette }: WatchAppProps) {
       )}
       <Frame
         palette={palette}
+        cells={columns}
         rows={frameRows({
           ...spec,
           title: 'Events',

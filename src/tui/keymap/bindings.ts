@@ -126,7 +126,7 @@ export const SHARED_BINDINGS: readonly Binding[] = [
   { keys: ['l', 'right'], show: 'l →', label: 'pane to the right', action: 'pane_right' },
   { keys: ['h', 'left'], show: 'h ←', label: 'pane to the left', action: 'pane_left' },
   { keys: ['esc'], show: 'Esc', label: 'back, dismiss', action: 'back' },
-  { keys: ['ctrl-z'], show: '^z', label: 'to the shell, when nothing runs', action: 'suspend' },
+  { keys: ['ctrl-z'], show: '^z', label: 'suspend, when idle', action: 'suspend' },
   { keys: ['ctrl-l'], show: '^l', label: 'draw the screen again', action: 'redraw' },
   { keys: ['ctrl-c'], show: '^c', label: 'leave', action: 'interrupt' },
   { keys: ['?'], show: '?', label: 'help', action: 'help', hint: true },

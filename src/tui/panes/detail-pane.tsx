@@ -14,6 +14,7 @@ export function DetailPane({ view, box, palette, first, last }: PaneProps) {
   return (
     <Frame
       palette={palette}
+      cells={box.cells + 2}
       rows={frameRows({
         title: model.title,
         note,

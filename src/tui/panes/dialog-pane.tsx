@@ -24,6 +24,7 @@ export function DialogPane({ dialog, data, width, height, palette }: DialogPaneP
   return (
     <Frame
       palette={palette}
+      cells={width}
       rows={frameRows({
         title,
         note: '',

@@ -33,6 +33,7 @@ export function ListPane({ view, box, palette, first, last, list }: PaneProps & 
   return (
     <Frame
       palette={palette}
+      cells={box.cells + 2}
       rows={frameRows({
         title: `[${listDigit(list)}] ${LIST_TITLES[list]}${filter}`,
         note,

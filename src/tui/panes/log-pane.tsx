@@ -9,6 +9,7 @@ export function LogPane({ view, box, palette, first, last }: PaneProps) {
   return (
     <Frame
       palette={palette}
+      cells={box.cells + 2}
       rows={frameRows({
         title: logTitle(data.log, ui.log),
         note: data.log === null ? '' : plural(data.log.buffer.end, 'line'),

@@ -68,7 +68,8 @@ export function sanitizeLine(text: string): string {
 export function sanitizeLogLine(line: string): string {
   let text = line.endsWith('\r') ? line.slice(0, -1) : line;
   const lastReturn = text.lastIndexOf('\r');
-  if (lastReturn >= 0) text = text.slice(lastReturn + 1);
+  // The mark says that something was overwritten: a log must not be able to hide what it said.
+  if (lastReturn >= 0) text = `\u240d${text.slice(lastReturn + 1)}`;
   // Select graphic rendition and erase in line only: neither hides text once it is gone. `[^…]` runs can't overlap.
   if (text.includes('\u001b[')) text = text.replace(/\u001b\[[0-9;:]*[mK]/g, '');
   return sanitizeLine(text);
