@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { columns } from './columns.ts';
 import { implement, type Program, withExample } from './invocation.ts';
-import { errorLine } from './output.ts';
 
 export function addConfig(parent: Command, program: Program): void {
   const group = parent.command('config').description('check and show the configuration');
@@ -16,7 +15,7 @@ export function addConfig(parent: Command, program: Program): void {
     const { file, problems, warnings } = checked.value;
     out.document({ file, ok: problems.length === 0, problems, warnings });
     if (!out.json) {
-      for (const problem of problems) out.note(errorLine(problem));
+      for (const problem of problems) out.complain(problem);
       for (const warning of warnings) out.line(`warning: ${warning}`);
       if (problems.length === 0) out.line(`${file} is valid`);
     }

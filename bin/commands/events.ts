@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { EventRecord } from '../../src/engine/api.ts';
 import { followEvents } from './event-stream.ts';
 import { eventText } from './event-text.ts';
-import { interruptExit } from './interrupted.ts';
+import { endOfWatching, interruptExit } from './interrupted.ts';
 import { implement, type Program } from './invocation.ts';
 import { DEFAULT_LIMIT } from './page.ts';
 import { parseWhole } from './values.ts';
@@ -42,8 +42,9 @@ export function addEvents(parent: Command, program: Program): void {
         out.line(eventText(event));
       };
       if (options.follow === true) {
-        await followEvents(engine, filter, options.after, print, ctx.interrupt);
-        return interruptExit(ctx.interrupt);
+        const end = endOfWatching(ctx);
+        await followEvents(engine, filter, options.after, print, end);
+        return interruptExit(end);
       }
       const events = await engine.query('events', { ...filter, afterId: options.after, limit: options.limit });
       for (const event of events) print(event);

@@ -11,6 +11,8 @@ export interface Output {
   block(text: string): void;
   /** A remark that --quiet suppresses; goes to stderr, so that stdout stays what was asked for. */
   note(text: string): void;
+  /** One of several failures that a command reports; on stderr, also with --quiet. */
+  complain(error: EngineError): void;
   /** One JSON document or JSON line; only printed with --json. */
   document(value: unknown): void;
   /** Prints an expected failure and answers its exit code. */
@@ -35,6 +37,9 @@ export function createOutput({ stdout, stderr, json, quiet }: OutputOptions): Ou
     note: (text) => {
       if (!quiet) stderr.write(`${sanitizeLine(text)}\n`);
     },
+    complain: (error) => {
+      if (!json) stderr.write(`${errorLine(error)}\n`);
+    },
     document: (value) => {
       if (json) stdout.write(`${inertJson(value)}\n`);
     },
@@ -47,7 +52,7 @@ export function createOutput({ stdout, stderr, json, quiet }: OutputOptions): Ou
 }
 
 /** `error: what; how to mend it`, on one line whatever the parts hold. */
-export function errorLine(error: EngineError): string {
+function errorLine(error: EngineError): string {
   const remedy = error.remedy === '' ? '' : `; ${error.remedy}`;
   return sanitizeLine(`error: ${error.message}${remedy}`);
 }

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Engine, SessionRecord } from '../../src/engine/api.ts';
 import type { CommandResult } from './context.ts';
 import { diffText } from './diff-text.ts';
-import { interruptExit } from './interrupted.ts';
+import { endOfWatching, interruptExit } from './interrupted.ts';
 import { type Invocation, implement, type Program, withExample } from './invocation.ts';
 import { printPage } from './lists.ts';
 import { notFound } from './not-found.ts';
@@ -130,6 +130,7 @@ async function printLog(
 ): Promise<CommandResult> {
   const sessionId = operands[0] ?? '';
   const { stream } = options;
+  const end = endOfWatching(ctx);
   let fromByte = 0;
   // Whole lines are printed, so that an escape sequence cut in two by a chunk is still seen as one.
   let pending = '';
@@ -155,10 +156,10 @@ async function printLog(
       if (truncated) out.note('the log was cut off at the limit of sandbox.output_bytes');
       return 0;
     }
-    await pause(POLL_MS, ctx.interrupt);
-    if (ctx.interrupt.aborted) {
+    await pause(POLL_MS, end);
+    if (end.aborted) {
       flush(true);
-      return interruptExit(ctx.interrupt);
+      return interruptExit(end);
     }
   }
 }

@@ -3,7 +3,7 @@ import type { Engine, EventRecord, Snapshot } from '../../src/engine/api.ts';
 import type { CommandResult } from './context.ts';
 import { followEvents } from './event-stream.ts';
 import { eventText } from './event-text.ts';
-import { interruptExit } from './interrupted.ts';
+import { endOfWatching, interruptExit } from './interrupted.ts';
 import { type Invocation, implement, type Program } from './invocation.ts';
 import { notFound } from './not-found.ts';
 import { screenIo } from './screen.ts';
@@ -58,6 +58,7 @@ async function once({ out, options }: Invocation<Options>, engine: Engine, snaps
 }
 
 async function follow({ ctx, out, options }: Invocation<Options>, engine: Engine): Promise<CommandResult> {
+  const end = endOfWatching(ctx);
   const events = await newest(engine, options);
   const print = (event: EventRecord) => {
     out.document({ type: 'event', event });
@@ -65,8 +66,8 @@ async function follow({ ctx, out, options }: Invocation<Options>, engine: Engine
   };
   for (const event of events) print(event);
   // Without an event to go on from, everything that comes is new.
-  await followEvents(engine, { runId: options.run }, events.at(-1)?.id ?? 0, print, ctx.interrupt);
-  return interruptExit(ctx.interrupt);
+  await followEvents(engine, { runId: options.run }, events.at(-1)?.id ?? 0, print, end);
+  return interruptExit(end);
 }
 
 /** The newest events in ascending order, whichever way the engine hands them out. */

@@ -141,6 +141,8 @@ export interface CliOptions extends FakeOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly interrupt?: AbortSignal;
   readonly world?: FakeWorld;
+  /** Lets a test close the reader's end. */
+  readonly onStdout?: (stdout: PassThrough) => void;
 }
 
 /** One command line in this process, on streams in memory. */
@@ -162,6 +164,8 @@ export async function cli(argv: readonly string[], options: CliOptions = {}): Pr
     version: '1.2.3',
     demoTemplate: '/nowhere',
   };
+  stdout.on('error', () => undefined);
+  options.onStdout?.(stdout);
   const code = await runProgram(argv, ctx);
   const text = written[0]();
   return {

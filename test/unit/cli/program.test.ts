@@ -1,6 +1,7 @@
 import { promises as fs } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import type { PassThrough } from 'node:stream';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { completionWords } from '../../../bin/commands/completion.ts';
@@ -752,6 +753,21 @@ describe('events and watch', () => {
     expect(world.subscribers).toBe(0);
   });
 
+  it.each([['events', '-f'], ['watch']])('end when nobody reads any more: %s %s', async (...argv) => {
+    const world = new FakeWorld({ events });
+    let stdout: PassThrough | undefined;
+    const running = cli(argv.filter(Boolean), {
+      world,
+      onStdout: (stream) => {
+        stdout = stream;
+      },
+    });
+    await until(() => world.subscribers === 1);
+    stdout?.destroy(new Error('EPIPE'));
+    expect((await running).code).toBe(0);
+    expect(world.closed).toEqual(['stop']);
+  });
+
   it('show one picture with --once', async () => {
     const snapshot = {
       runs: [RUN],
@@ -837,7 +853,7 @@ describe('project commands', () => {
   it('config check prints every problem and exits 1', async () => {
     const problems = [engineError('config_invalid', 'c:1:1: a', 'b'), engineError('config_invalid', 'c:2:1: d', 'e')];
     const application = { checkConfig: async () => ok({ file: 'c', problems, warnings: ['w'] }) };
-    const { code, stdout, stderr } = await cli(['config', 'check'], { application });
+    const { code, stdout, stderr } = await cli(['config', 'check', '--quiet'], { application });
     expect([code, stdout, stderr]).toEqual([1, 'warning: w\n', 'error: c:1:1: a; b\nerror: c:2:1: d; e\n']);
     expect((await cli(['config', 'check', '--json'], { application })).json()).toMatchObject([
       { ok: false, problems: [{}, {}] },
