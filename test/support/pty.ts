@@ -69,10 +69,11 @@ export function startInPty(options: PtyOptions): PtySession {
   });
 
   const screen = (): readonly string[] => {
+    // A line of the alternate screen keeps its cells when the terminal gets narrower; nobody sees them.
     const buffer = terminal.buffer.active;
     return Array.from(
       { length: terminal.rows },
-      (_, row) => buffer.getLine(buffer.viewportY + row)?.translateToString(true) ?? '',
+      (_, row) => buffer.getLine(buffer.viewportY + row)?.translateToString(true, 0, terminal.cols) ?? '',
     );
   };
 

@@ -1,7 +1,7 @@
 /**
  * A program for pseudo-terminal tests: the real screen on an engine in memory. `argv[2]` is `screen` or `watch`; the
  * environment steers it: RT_REPORT (file for commands and ends, one JSON per line), RT_LOG_RATE (log lines per second),
- * RT_LIVE=0 (no live session). SIGUSR2 throws an uncaught exception. It ends the process as an entry file would.
+ * RT_LIVE=0 (no live session), RT_EVENTS (events to write, one every 20 ms). SIGUSR2 throws an uncaught exception. It ends the process as an entry file would.
  */
 import { appendFileSync } from 'node:fs';
 import { runTui } from '../../src/tui/main.tsx';
@@ -43,6 +43,12 @@ const feed =
         }
       }, 20);
 
+let wanted = Number(env.RT_EVENTS ?? 0);
+const ticker = setInterval(() => {
+  if (wanted-- > 0) engine.change('task.ticked', 'task', `E-${engine.events.length + 1}`);
+}, 20);
+
+report({ pid: process.pid });
 process.on('SIGUSR2', () => {
   throw new Error('boom from a timer');
 });
@@ -57,5 +63,6 @@ const io = {
 const code =
   process.argv[2] === 'watch' ? await runWatch(engine, io, { runId: null, limit: 50 }) : await runTui(engine, io);
 if (feed !== null) clearInterval(feed);
+clearInterval(ticker);
 report({ closed: engine.closed, code });
 process.exitCode = code;
