@@ -6,7 +6,7 @@ import { LABEL, toEngineLabels } from './containers/labels.ts';
 export const AGENT_USER = '1000:1000';
 export const AGENT_UID = 1000;
 /** PID 1 belongs to somebody else, so that the agent can neither kill nor trace it. */
-export const IDLE_USER = '65534:65534';
+const IDLE_USER = '65534:65534';
 export const ROOM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /** A loop that reaps what is left to it: under plain `sleep`, zombies would fill the pid limit and programs would hang. */

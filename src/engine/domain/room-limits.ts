@@ -22,7 +22,7 @@ export const ROOM_LIMITS = {
   homeMiB: { key: 'home_mib', unit: 'MiB', default: 256, min: 16, max: 8192, integer: true },
 } as const satisfies Record<string, LimitBounds>;
 
-export type RoomLimitName = keyof typeof ROOM_LIMITS;
+type RoomLimitName = keyof typeof ROOM_LIMITS;
 type RoomNumbers = Readonly<Record<RoomLimitName, number>>;
 
 export const DEFAULT_ROOM_LIMITS: RoomNumbers = {

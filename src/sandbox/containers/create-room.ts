@@ -110,14 +110,21 @@ function refuseUnsafe(engine: EngineConnection, spec: RoomSpec): void {
 async function readSeccompProfile(file: string | null): Promise<string | null> {
   if (file === null) return null;
   const remedy = 'set runtime.seccomp_profile to a readable JSON profile, or to null for the default of the engine';
+  let profile: unknown;
   try {
     const text = await readFile(file, 'utf8');
-    const profile: unknown = JSON.parse(text);
-    if (typeof profile === 'object' && profile !== null && 'defaultAction' in profile) return JSON.stringify(profile);
+    profile = JSON.parse(text);
   } catch (cause) {
     throw failure('engine_failed', `the seccomp profile ${file} can't be read as JSON`, remedy, cause);
   }
-  throw failure('engine_failed', `${file} is no seccomp profile: it has no defaultAction`, remedy);
+  if (typeof profile !== 'object' || profile === null || !('defaultAction' in profile)) {
+    throw failure('engine_failed', `${file} is no seccomp profile: it has no defaultAction`, remedy);
+  }
+  // One that lets through what it doesn't name is weaker than the engine's own.
+  if (!/^SCMP_ACT_(ERRNO|KILL|KILL_PROCESS|KILL_THREAD|TRAP)$/.test(String(profile.defaultAction))) {
+    throw failure('engine_failed', `the seccomp profile ${file} allows what it does not name`, remedy);
+  }
+  return JSON.stringify(profile);
 }
 
 function withLeftovers(cause: unknown, leftBehind: readonly string[]): unknown {

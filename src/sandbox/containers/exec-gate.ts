@@ -2,9 +2,16 @@ import { failure } from './runtime-failure.ts';
 
 const START_DEADLINE_MS = 20_000;
 const POLL_MS = 10;
+const GIVEN_UP_MS = 2_000;
 
-/** An exec that was begun: answers whether its program runs or has ended, as opposed to being on its way. */
-export type HasStarted = () => Promise<boolean>;
+/** `idle`: the engine has not begun; `starting`: the program is on its way; `started`: it runs, or has ended. */
+export type ExecProgress = 'idle' | 'starting' | 'started';
+
+interface Begun {
+  readonly progress: () => Promise<ExecProgress>;
+  /** When we gave up on the start; the engine may still begin with it for a moment. */
+  givenUpAt: number | null;
+}
 
 /**
  * Keeps a pause away from an exec that is still starting. An engine that freezes a container in the middle of an exec's
@@ -12,21 +19,18 @@ export type HasStarted = () => Promise<boolean>;
  * start waits for the frozen process and holds the lock).
  */
 export class ExecGate {
-  readonly #starting = new Set<HasStarted>();
+  readonly #starting = new Set<Begun>();
   #pausing: Promise<unknown> | null = null;
 
-  /** `begin` asks the engine to start; its result knows how to find out whether that is done. */
-  async begin<T extends { readonly hasStarted: HasStarted }>(begin: () => Promise<T>): Promise<T> {
+  /** `begin` asks the engine to start; `progress` asks it how far that is. */
+  async begin<T>(progress: () => Promise<ExecProgress>, begin: () => Promise<T>): Promise<T> {
     while (this.#pausing !== null) await this.#pausing.catch(() => {});
-    const pending: { ask: HasStarted } = { ask: async () => false };
-    const ask = () => pending.ask();
-    this.#starting.add(ask);
+    const begun: Begun = { progress, givenUpAt: null };
+    this.#starting.add(begun);
     try {
-      const begun = await begin();
-      pending.ask = begun.hasStarted;
-      return begun;
+      return await begin();
     } catch (cause) {
-      this.#starting.delete(ask);
+      begun.givenUpAt = Date.now();
       throw cause;
     }
   }
@@ -45,8 +49,8 @@ export class ExecGate {
 
   async #settled(): Promise<void> {
     const deadline = Date.now() + START_DEADLINE_MS;
-    for (const hasStarted of this.#starting) {
-      while (!(await hasStarted())) {
+    for (const begun of this.#starting) {
+      while (!(await isSettled(begun))) {
         if (Date.now() > deadline) {
           throw failure(
             'engine_failed',
@@ -56,7 +60,13 @@ export class ExecGate {
         }
         await new Promise((resolve) => setTimeout(resolve, POLL_MS));
       }
-      this.#starting.delete(hasStarted);
+      this.#starting.delete(begun);
     }
   }
+}
+
+async function isSettled({ progress, givenUpAt }: Begun): Promise<boolean> {
+  const now = await progress();
+  if (now === 'started') return true;
+  return now === 'idle' && givenUpAt !== null && Date.now() - givenUpAt > GIVEN_UP_MS;
 }

@@ -6,7 +6,7 @@ import { AGENT_USER } from '../hardening.ts';
 import { demultiplex } from './demultiplex.ts';
 import { callEngine, cancelled } from './engine-call.ts';
 import type { EngineConnection } from './engine-connection.ts';
-import type { ExecGate } from './exec-gate.ts';
+import type { ExecGate, ExecProgress } from './exec-gate.ts';
 import { engineStatus, failure, RuntimeFailure, translateEngineError } from './runtime-failure.ts';
 
 const START_TIMEOUT_MS = 30_000;
@@ -44,10 +44,10 @@ export async function startExec(place: ExecPlace, spec: ExecSpec, signal: AbortS
       abortSignal,
     }),
   );
-  const { stream } = await gate.begin(async () => ({
-    stream: await callEngine(call, (abortSignal) => openStream(exec, hasInput, abortSignal)),
-    hasStarted: () => hasStarted(exec, doing),
-  }));
+  const stream = await gate.begin(
+    () => progressOf(exec, doing),
+    () => callEngine(call, (abortSignal) => openStream(exec, hasInput, abortSignal)),
+  );
   // A process that doesn't read its input, or has ended, makes the write fail; its output and exit tell what happened.
   if (spec.stdin !== null) stream.end(Buffer.from(spec.stdin));
 
@@ -72,13 +72,14 @@ async function openStream(exec: Exec, stdin: boolean, abortSignal: AbortSignal):
 }
 
 /** The engine knows a pid as soon as the program runs, and an exit code once it has ended or could not start. */
-async function hasStarted(exec: Exec, doing: string): Promise<boolean> {
-  return callEngine({ doing, timeoutMs: INSPECT_TIMEOUT_MS }, async () => {
+async function progressOf(exec: Exec, doing: string): Promise<ExecProgress> {
+  return callEngine({ doing, timeoutMs: INSPECT_TIMEOUT_MS }, async (): Promise<ExecProgress> => {
     try {
       const { Pid: pid, Running: running, ExitCode: exitCode } = await exec.inspect();
-      return pid > 0 || (!running && exitCode !== null);
+      if (pid > 0 || (!running && exitCode !== null)) return 'started';
+      return running ? 'starting' : 'idle';
     } catch (cause) {
-      if (engineStatus(cause) === 404) return true; // gone together with its container
+      if (engineStatus(cause) === 404) return 'started'; // gone together with its container
       throw cause;
     }
   });

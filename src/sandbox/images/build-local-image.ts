@@ -14,8 +14,8 @@ import { layerStream } from './layer.ts';
 // Trusts: the programs of this machine that go into the image; they are copied, and only listed (`ldd`, `--list`) here.
 // Needs no registry and no network.
 
-export const IMAGE_LABEL = 'dev.roundtable.image';
-export const CONTENT_LABEL = 'dev.roundtable.content';
+const IMAGE_LABEL = 'dev.roundtable.image';
+const CONTENT_LABEL = 'dev.roundtable.content';
 
 export interface BuildLocalImageOptions {
   readonly engine: EngineConnection;

@@ -180,6 +180,17 @@ describe.skipIf(!containerTestsEnabled())('the life of a room', () => {
     expect([null, 137]).toContain(exit.exitCode);
   });
 
+  it('applies a stricter seccomp profile', async () => {
+    const profile = { defaultAction: 'SCMP_ACT_ERRNO', syscalls: [{ names: FEW_SYSCALLS, action: 'SCMP_ACT_ALLOW' }] };
+    await withFile(JSON.stringify(profile), async (seccompProfile) => {
+      const room = must(await create({ seccompProfile }));
+      const { stdout, stderr } = await sh(room, 'echo works; mkdir /tmp/dir');
+      expect(stdout).toBe('works\n');
+      expect(stderr).toMatch(/mkdir.*Operation not permitted/);
+      must(await room.remove());
+    });
+  });
+
   describe('when a step of the creation fails, leaves nothing behind', () => {
     const bad = 'S-undo';
     const attempt = async (overrides: Partial<RoomSpec>, abort = signal()) => {
@@ -196,13 +207,21 @@ describe.skipIf(!containerTestsEnabled())('the life of a room', () => {
       expect(await leftovers(bad)).toEqual([]);
     });
 
-    it('with a seccomp profile that the engine refuses at the start', async () => {
-      const dir = await mkdtemp(path.join(os.tmpdir(), 'rt-'));
-      const file = path.join(dir, 'profile.json');
-      await writeFile(file, '{"defaultAction":"SCMP_ACT_NONSENSE"}');
-      expect(await attempt({ seccompProfile: file })).toMatchObject({ code: 'engine_failed' });
-      expect(await leftovers(bad)).toEqual([]);
-      await rm(dir, { recursive: true });
+    it.each([
+      [
+        'the engine refuses at the start',
+        '{"defaultAction":"SCMP_ACT_ERRNO","syscalls":"nonsense"}',
+        /create|start container/,
+      ],
+      ['is no JSON', 'unconfined', /can't be read as JSON/],
+      ['is no profile', '[]', /no defaultAction/],
+      ['allows what it does not name', '{"defaultAction":"SCMP_ACT_ALLOW"}', /allows what it does not name/],
+    ])('with a seccomp profile that %s', async (_, profile, message) => {
+      await withFile(profile, async (seccompProfile) => {
+        const error = await attempt({ seccompProfile });
+        expect(error).toMatchObject({ code: 'engine_failed', message: expect.stringMatching(message) });
+        expect(await leftovers(bad)).toEqual([]);
+      });
     });
 
     it('with an image that is not there', async () => {
@@ -266,6 +285,28 @@ describe.skipIf(!containerTestsEnabled())('the life of a room', () => {
     return [...containers.map((container) => container.Id), ...Volumes.map((volume) => volume.Name)];
   }
 });
+
+async function withFile(contents: string, work: (file: string) => Promise<void>): Promise<void> {
+  const dir = await mkdtemp(path.join(os.tmpdir(), 'rt-'));
+  try {
+    const file = path.join(dir, 'profile.json');
+    await writeFile(file, contents);
+    await work(file);
+  } finally {
+    await rm(dir, { recursive: true });
+  }
+}
+
+/** Enough for the start of a container and a shell; making directories is not among them. */
+const FEW_SYSCALLS =
+  `read write readv writev open openat close stat fstat lstat newfstatat statx lseek mmap mprotect munmap brk
+  rt_sigaction rt_sigprocmask rt_sigreturn rt_sigtimedwait sigaltstack ioctl access faccessat faccessat2 pipe pipe2 dup dup2 dup3
+  getpid getppid getuid geteuid getgid getegid gettid getpgrp getpgid setpgid getsid setsid getgroups setgroups setuid setgid
+  setresuid setresgid capget capset prctl arch_prctl clone clone3 fork vfork execve execveat exit exit_group wait4 waitid kill
+  tgkill uname fcntl getcwd chdir fchdir getdents64 readlink readlinkat umask getrlimit prlimit64 setrlimit sysinfo nanosleep
+  clock_nanosleep clock_gettime gettimeofday futex set_tid_address set_robust_list rseq getrandom poll ppoll select pselect6
+  epoll_create1 epoll_ctl epoll_pwait epoll_wait eventfd2 sched_yield sched_getaffinity madvise mincore fchmod fchown chown
+  tkill restart_syscall close_range statfs fstatfs keyctl seccomp mount umount2 sethostname fadvise64`.split(/\s+/);
 
 async function listArchive(archive: NodeJS.ReadableStream): Promise<string[]> {
   const names: string[] = [];
