@@ -34,7 +34,7 @@ export async function setAdapterImage(
 }
 
 /** The edited text, or null when there is no such adapter. */
-export function withAdapterImage(text: string, adapter: string, image: string): Result<string | null, EngineError> {
+function withAdapterImage(text: string, adapter: string, image: string): Result<string | null, EngineError> {
   const document = parseDocument(text, { version: '1.2' });
   if (document.errors.length > 0) {
     const remedy = 'correct it first; `roundtable config check` shows where';

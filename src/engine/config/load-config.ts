@@ -9,7 +9,7 @@ import { type ConfigurationFile, configurationSchema } from './schema.ts';
 import { validate } from './validate.ts';
 import { readYaml, type YamlSource } from './yaml-source.ts';
 
-export interface ConfiguredAgent {
+interface ConfiguredAgent {
   readonly id: string;
   readonly role: Role;
   readonly adapter: string;
@@ -17,7 +17,7 @@ export interface ConfiguredAgent {
   readonly max_sessions: number;
 }
 
-export type ConfiguredAdapter = Omit<ConfigurationFile['adapters'][string], 'kind'> & { readonly kind: AdapterKind };
+type ConfiguredAdapter = Omit<ConfigurationFile['adapters'][string], 'kind'> & { readonly kind: AdapterKind };
 
 /** A checked configuration: every default filled in, agents expanded, kinds resolved. Names are those of the file. */
 export type Configuration = Omit<ConfigurationFile, 'agents' | 'adapters' | 'project_name' | 'limits'> & {

@@ -1,3 +1,4 @@
+import { MESSAGE_PLACEHOLDERS } from '../domain/commit-message.ts';
 import { normalizePath } from '../domain/path.ts';
 import type { Role } from '../domain/records.ts';
 import { nearestName } from './problem.ts';
@@ -109,6 +110,25 @@ export function complainAboutArgument(argument: string): Complaint | null {
     message: `${JSON.stringify(argument)} holds a placeholder that is unknown or not the whole element`,
     remedy: `use one of ${PLACEHOLDERS.join(', ')} as a whole element${hint}`,
   };
+}
+
+/** A commit message with placeholders of the engine's; a mistyped one would end up in the history. */
+export function complainAboutMessageTemplate(template: string): Complaint | null {
+  const known = MESSAGE_PLACEHOLDERS.map((name) => `{{${name}}}`);
+  const wrong = (template.match(/\{\{[^{}]*\}\}/g) ?? []).find((placeholder) => !known.includes(placeholder));
+  if (wrong === undefined) return null;
+  const nearest = nearestName(wrong, known);
+  const remedy =
+    nearest === null ? `known: ${known.join(', ')}` : `did you mean ${nearest}? Known: ${known.join(', ')}`;
+  return { message: `the placeholder ${wrong} is not known`, remedy };
+}
+
+/** One directory of the workspace, by its name: not the workspace itself, not a glob. */
+export function complainAboutDirectory(directory: string): Complaint | null {
+  const remedy = 'name one directory, such as node_modules';
+  if (directory === '.' || /[*?[\]{}!]/.test(directory))
+    return { message: `${JSON.stringify(directory)} is not one directory`, remedy };
+  return complainAboutScope(directory);
 }
 
 /** A scope entry: `.`, a path, or a glob, relative to the root of the repository. */

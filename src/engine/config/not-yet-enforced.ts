@@ -12,6 +12,7 @@ export interface NotYetEnforced {
 
 export const NOT_YET_ENFORCED: readonly NotYetEnforced[] = [
   { key: 'runtime.transport', harmless: ['auto', 'socket'], lacks: 'has no stream transport' },
+  { key: 'sandbox.checkpoint_seconds', harmless: [60], lacks: 'takes no checkpoints' },
   { key: 'mcp.http_address', harmless: ['auto', 'off'], lacks: 'serves no MCP over HTTP' },
   { key: 'mcp.tls_cert_file', harmless: [null], lacks: 'serves no MCP over HTTP' },
   { key: 'mcp.tls_key_file', harmless: [null], lacks: 'serves no MCP over HTTP' },
@@ -26,6 +27,7 @@ export const NOT_YET_ENFORCED: readonly NotYetEnforced[] = [
   { key: 'limits.session_usd', harmless: [null], lacks: 'does not enforce budgets' },
   { key: 'limits.session_tokens', harmless: [null], lacks: 'does not enforce budgets' },
   { key: 'schemas', harmless: [{}], lacks: 'has no claims on database schemas' },
+  { key: 'notify.bell', harmless: [true, false], lacks: 'does not ring the bell' },
   { key: 'notify.command', harmless: [null], lacks: 'starts no program for notices' },
   { key: 'ui.mouse', harmless: [false], lacks: 'does not use the mouse' },
   { key: 'ui.theme', harmless: ['auto'], lacks: 'has one theme' },

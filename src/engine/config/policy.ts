@@ -56,7 +56,7 @@ function accepted(policy: PolicySnapshot): LoadedPolicy {
 }
 
 /** Keys in alphabetical order, no white space: the same policy has the same digest wherever it was written. */
-export function policyDigest(policy: PolicySnapshot): string {
+function policyDigest(policy: PolicySnapshot): string {
   const entries = Object.entries(policy).sort(([a], [b]) => (a < b ? -1 : 1));
   return createHash('sha256')
     .update(JSON.stringify(Object.fromEntries(entries)))

@@ -27,13 +27,6 @@ export function problemError(code: ErrorCode, file: string, problem: Problem): E
   });
 }
 
-/** Several errors as the one that a command ends with: the first one's words, all of them in `details.problems`. */
-export function firstOf(problems: readonly [EngineError, ...EngineError[]]): EngineError {
-  const [first, ...others] = problems;
-  const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
-  return engineError(first.code, `${first.message}${more}`, first.remedy, { ...first.details, problems });
-}
-
 /** The known name closest to a mistyped one, or null when none is close enough to be meant. */
 export function nearestName(name: string, known: readonly string[]): string | null {
   let best: string | null = null;

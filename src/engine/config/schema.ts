@@ -4,9 +4,11 @@ import {
   complainAboutArgument,
   complainAboutCommand,
   complainAboutCredential,
+  complainAboutDirectory,
   complainAboutFile,
   complainAboutHost,
   complainAboutImage,
+  complainAboutMessageTemplate,
   complainAboutResumePattern,
   complainAboutScope,
   ROLES,
@@ -198,7 +200,10 @@ export const configurationSchema = z.strictObject({
         .meta({ description: 'Apply an approved proposal at once, or wait for `roundtable apply`.' }),
       commit: flag(true, 'Make a commit; false changes work tree and index only.'),
       sign_off: flag(false, 'Add a Signed-off-by trailer of the operator.'),
-      message_template: optional(text, 'Template of the commit message. Null: title, body and trailers.'),
+      message_template: optional(
+        ruled(text, complainAboutMessageTemplate),
+        'Template of the commit message with `{{title}}`, `{{body}}`, `{{proposal}}`, `{{task}}`, `{{run}}`, `{{agent}}`. Null: title and body. Trailers come below in any case.',
+      ),
     })
     .prefault({}),
   claims: z
@@ -239,7 +244,7 @@ export const configurationSchema = z.strictObject({
         z.strictObject({
           argv: argv.meta({ description: 'Command that installs the dependencies.' }),
           hosts: z.array(host).default([]).meta({ description: 'Hosts that it may reach, exact DNS names.' }),
-          dir: text
+          dir: ruled(text, complainAboutDirectory)
             .default('node_modules')
             .meta({ description: 'Directory that it fills; mounted read-only for sessions and tests.' }),
         }),

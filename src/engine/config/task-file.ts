@@ -24,7 +24,7 @@ export interface TaskFile {
   readonly expectedTests: readonly (readonly string[])[];
 }
 
-export const RISKS = ['low', 'normal', 'high', 'critical'] as const satisfies readonly Risk[];
+const RISKS = ['low', 'normal', 'high', 'critical'] as const satisfies readonly Risk[];
 
 /**
  * Reads one file of `TASKS.ROUNDTABLE/`: YAML front matter between two `---` lines, then the body. Errors have the code

@@ -107,7 +107,7 @@ function unknownKey(source: YamlSource, schema: z.ZodType, path: readonly Proper
 }
 
 /** Names that an object of the schema may have at `path`; empty where the schema has no fixed names. */
-export function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): readonly string[] {
+function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): readonly string[] {
   let at = unwrap(schema);
   for (const part of path) {
     const definition = at._zod.def as Definition;

@@ -11,7 +11,7 @@ export interface YamlText {
   readonly lineOffset?: number;
 }
 
-export interface Position {
+interface Position {
   readonly line: number;
   readonly column: number;
 }

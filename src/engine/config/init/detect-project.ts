@@ -7,7 +7,7 @@ export interface ProjectFindings {
   readonly programs: readonly string[];
 }
 
-export interface PackageManager {
+interface PackageManager {
   readonly name: string;
   readonly from: string;
   readonly install: readonly string[];

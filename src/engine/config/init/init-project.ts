@@ -169,6 +169,9 @@ function nextSteps(facts: RepositoryFacts, findings: ProjectFindings, kept: read
   if (findings.tests.length === 0) {
     steps.push('set tests.required in .roundtable/config.yaml and tests_required: true in POLICIES.ROUNDTABLE.md');
   }
+  if (findings.packageManager !== null) {
+    steps.push('tests need the installed dependencies? Take the # from tests.prepare in .roundtable/config.yaml');
+  }
   steps.push('say which program the agents run, in .roundtable/config.yaml under adapters: (command, args, image)');
   steps.push('check it: roundtable config check');
   return steps;

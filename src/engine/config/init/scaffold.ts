@@ -55,7 +55,8 @@ function prepareComment({ packageManager }: ProjectFindings): string {
   if (packageManager === null) return '';
   const { name, install, hosts, dir } = packageManager;
   const prepare = `{argv: ${JSON.stringify(install)}, hosts: ${JSON.stringify(hosts)}, dir: ${dir}}`;
-  return `  # ${name} installs the dependencies here. This version does not prepare them yet; put them into the image meanwhile.\n  # prepare: ${prepare}\n`;
+  const why = `  # With this line, ${name} installs the dependencies once per lock file, in a sealed container that reaches these hosts only.`;
+  return `${why}\n  # prepare: ${prepare}\n`;
 }
 
 function programsComment({ programs }: ProjectFindings): string {
