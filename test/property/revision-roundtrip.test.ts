@@ -17,7 +17,7 @@ const pairs = fc.array(fc.tuple(tree, tree), { minLength: 10, maxLength: 10 });
 
 describe('a revision from a patch', () => {
   it('has the result tree that the diff of base and result was made from, for any two trees', {
-    timeout: 120_000,
+    timeout: 300_000,
   }, async () => {
     await fc.assert(
       fc.asyncProperty(pairs, async (cases) => {

@@ -5,7 +5,7 @@ export function isHighRiskPath(path: string): boolean {
 }
 
 /** Matched against the lower-cased path, since some hosts and file systems ignore case. */
-export const HIGH_RISK_PATHS: readonly { readonly pattern: RegExp; readonly why: string }[] = [
+const HIGH_RISK_PATHS: readonly { readonly pattern: RegExp; readonly why: string }[] = [
   { pattern: /(?:^|\/)\.gitattributes$/, why: 'decides how git converts, filters and shows files' },
   { pattern: /(?:^|\/)\.gitmodules$/, why: 'names repositories that git fetches' },
   { pattern: /(?:^|\/)\.(?:github|gitea|forgejo)\/(?:workflows|actions)\//, why: 'CI of the forge' },

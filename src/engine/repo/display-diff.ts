@@ -5,7 +5,7 @@ import type { GitPlace, GitRunner } from './git-runner.ts';
 import { parseRawDiff, type RawRow } from './raw-diff.ts';
 import { PLAIN_DIFF } from './tree-rules.ts';
 
-export interface DiffOptions {
+interface DiffOptions {
   readonly contextLines: number;
   readonly maxLinesPerFile: number;
   readonly detectRenames: boolean;

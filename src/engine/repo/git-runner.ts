@@ -13,7 +13,7 @@ export interface GitPlace {
 }
 
 /** What one call of git needs. `input` goes to stdin, otherwise stdin is empty. */
-export interface GitCall extends GitPlace {
+interface GitCall extends GitPlace {
   readonly args: readonly string[];
   readonly input?: Uint8Array;
   readonly signal: AbortSignal;
@@ -23,7 +23,7 @@ export interface GitCall extends GitPlace {
   readonly onStdout?: (chunk: Buffer) => void;
 }
 
-export interface GitOutcome {
+interface GitOutcome {
   readonly exitCode: number;
   readonly stdout: Buffer;
   /** First 64 KiB of standard error. */

@@ -11,7 +11,7 @@ import type { Stores } from './stores.ts';
 import { withTreeReader } from './tree-reader.ts';
 import { diffRows, judgeTree } from './tree-rules.ts';
 
-export interface GraftJob {
+interface GraftJob {
   readonly runner: GitRunner;
   readonly stores: Stores;
   readonly quarantine: Quarantine;

@@ -45,7 +45,7 @@ export async function openIgnoreMatcher(
   return new IgnoreMatcher(coprocess, directory, workTree, tracked);
 }
 
-export class IgnoreMatcher {
+class IgnoreMatcher {
   readonly #coprocess: GitCoprocess;
   readonly #directory: string;
   readonly #workTree: string;

@@ -54,7 +54,9 @@ async function chooseReading(
   baseIndex: string,
 ): Promise<Result<Reading, RevisionRefusal>> {
   const apply = (options: readonly string[]) => applyOnce(job, baseIndex, options);
-  const [plain, recount] = await Promise.all([apply([]), apply(['--recount'])]);
+  // One after the other: what the first reading wrote need not be written again.
+  const plain = await apply([]);
+  const recount = await apply(['--recount']);
   if (plain.tree !== null) {
     const zero = text.hasUnanchoredHunk ? await apply(['--unidiff-zero']) : null;
     const agreed = [recount, zero].every((other) => !other?.tree || other.tree === plain.tree);

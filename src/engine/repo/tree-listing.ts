@@ -3,7 +3,7 @@ import { strictUtf8 } from '../domain/path.ts';
 import type { GitMode } from '../ports/private-repository.ts';
 import { canonicalMode } from './raw-diff.ts';
 
-export interface ListedEntry {
+interface ListedEntry {
   readonly mode: GitMode;
   readonly id: ObjectId;
   /** Bytes of a blob when the listing has sizes (`--long`), else null. */

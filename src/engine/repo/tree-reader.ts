@@ -9,7 +9,7 @@ import type { GitMode } from '../ports/private-repository.ts';
 import { type GitCoprocess, GitError, type GitPlace, type GitRunner } from './git-runner.ts';
 import { canonicalMode } from './raw-diff.ts';
 
-export interface TreeEntry {
+interface TreeEntry {
   /** Name within its directory; null when it is not UTF-8. */
   readonly name: string | null;
   readonly mode: GitMode;

@@ -10,7 +10,7 @@ import { parseRawDiff, type RawRow } from './raw-diff.ts';
 import { refusal } from './refusals.ts';
 import { type TreeReader, withTreeReader } from './tree-reader.ts';
 
-export interface Candidate {
+interface Candidate {
   readonly baseCommit: ObjectId;
   readonly baseTree: ObjectId;
   readonly resultTree: ObjectId;

@@ -16,7 +16,7 @@ import type { Stores } from './stores.ts';
 import { type FoundEntry, withTreeReader } from './tree-reader.ts';
 import { judgeTree } from './tree-rules.ts';
 
-export interface WorkspaceJob {
+interface WorkspaceJob {
   readonly runner: GitRunner;
   readonly stores: Stores;
   readonly quarantine: Quarantine;

@@ -4,7 +4,7 @@ import { sharedAvailable, sharedDir } from '../../support/shared.ts';
 import { family } from '../../vectors/patches.ts';
 
 describe.skipIf(!sharedAvailable())('the private repository', () => {
-  it('makes of every shared patch what is written down', { timeout: 180_000 }, async () => {
+  it('makes of every shared patch what is written down', { timeout: 600_000 }, async () => {
     const faults: string[] = [];
     const missing: string[] = [];
     let count = 0;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isWithheld } from '../../../src/engine/domain/withhold.ts';
+import { isWithheld, WITHHELD } from '../../../src/engine/domain/withhold.ts';
 
 describe('the list of sensitive files', () => {
   it.each([
@@ -60,6 +60,14 @@ describe('the list of sensitive files', () => {
     'package.json',
   ])('gives %s', (path) => {
     expect(isWithheld(path)).toBe(false);
+  });
+
+  it.each(WITHHELD.map(({ label }) => label))('does what its documentation says: %s', (label) => {
+    const names = label.split(', but not ')[0]?.split(/, | and /) ?? [];
+    for (const name of names) {
+      const example = name.endsWith('/') ? `${name}x` : name.replaceAll('*', name.startsWith('*.') ? 'x' : '');
+      expect([example, isWithheld(`deep/down/${example}`)]).toEqual([example, true]);
+    }
   });
 
   it('is only ever extended by the configuration', () => {
