@@ -120,7 +120,7 @@ export function roadTask(title: string, change: Partial<NewTask> = {}): NewTask 
 export async function untilSnapshot(
   engine: Engine,
   holds: (snapshot: Snapshot) => boolean,
-  deadlineMs = 60_000,
+  deadlineMs = 120_000,
 ): Promise<Snapshot> {
   const until = Date.now() + deadlineMs;
   for (;;) {

@@ -66,6 +66,8 @@ export interface SeededEntry {
 
 export interface ProvisionSpec {
   readonly commit: ObjectId;
+  /** Lay out this tree's files instead of the commit's (an earlier revision's result); what counts as seeded stays the commit's. */
+  readonly contentTree?: ObjectId;
   /** True for paths in the task's readable or writable scope. */
   readonly inScope: (path: string) => boolean;
   /** True for sensitive paths that are never given to an agent. */

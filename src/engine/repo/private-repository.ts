@@ -87,7 +87,8 @@ export function createPrivateRepository(options: PrivateRepositoryOptions): Swee
       guarded(signal, () =>
         withBase(spec.commit, signal, (tree) =>
           scratch.with('layout', async (directory) => {
-            const laidOut = await layOut({ ...tools, ...spec, place: stores.bases, directory, tree, signal });
+            const content = spec.contentTree ? { place: stores.revisions, tree: spec.contentTree } : null;
+            const laidOut = await layOut({ ...tools, ...spec, place: stores.bases, directory, tree, content, signal });
             return ok({ baseTree: tree, ...laidOut });
           }),
         ),
@@ -98,7 +99,17 @@ export function createPrivateRepository(options: PrivateRepositoryOptions): Swee
         scratch.with('layout', async (directory) => {
           const place = stores.revisions;
           const inScope = () => true;
-          const { withheld } = await layOut({ ...tools, place, directory, tree, inScope, withhold, targetDir, signal });
+          const { withheld } = await layOut({
+            ...tools,
+            place,
+            directory,
+            tree,
+            content: null,
+            inScope,
+            withhold,
+            targetDir,
+            signal,
+          });
           return ok({ withheld });
         }),
       ),

@@ -16,6 +16,8 @@ export interface LayOutJob {
   /** Private directory for the index file. */
   readonly directory: string;
   readonly tree: ObjectId;
+  /** Another tree whose files are laid out; the answer still speaks of `tree`. */
+  readonly content: { readonly place: GitPlace; readonly tree: ObjectId } | null;
   readonly inScope: (path: string) => boolean;
   readonly withhold: (path: string) => boolean;
   readonly targetDir: string;
@@ -31,14 +33,20 @@ export interface LaidOut {
 }
 
 export async function layOut(job: LayOutJob): Promise<LaidOut> {
-  const { runner, place, directory, tree, targetDir, signal } = job;
+  const { runner, directory, targetDir, signal } = job;
   if ((await readdir(targetDir)).length > 0) throw new Error(`${targetDir} must be empty`);
+  const base = await entriesInScope(job, job.place, job.tree);
+  const { place, entries } = job.content
+    ? { place: job.content.place, entries: (await entriesInScope(job, job.content.place, job.content.tree)).seeded }
+    : { place: job.place, entries: base.seeded };
+  if (entries.length > 0) await writeEntries({ runner, place, directory, entries, targetDir, signal });
+  return base;
+}
+
+async function entriesInScope(job: LayOutJob, place: GitPlace, tree: ObjectId): Promise<LaidOut> {
   const args = ['ls-tree', '-r', '-z', '--long', tree];
-  const listing = await runner.must({ ...place, args, signal, maxBytes: SINGLE_TREE_BYTES });
-  const sorted = sortEntries(listing, job);
-  if (sorted.seeded.length === 0) return sorted;
-  await writeEntries({ runner, place, directory, entries: sorted.seeded, targetDir, signal });
-  return sorted;
+  const listing = await job.runner.must({ ...place, args, signal: job.signal, maxBytes: SINGLE_TREE_BYTES });
+  return sortEntries(listing, job);
 }
 
 /** Writes the entries' content below `targetDir`, byte for byte; executable files get their bit, links are links. */

@@ -49,12 +49,12 @@ export async function runInRoom<T>(
   if (!created.ok) return err(fromRuntime(created.error));
   const room = created.value;
   try {
-    const seeded = await times.measure('seed', room.seedWorkspace(run.stop));
+    const [seeded, files] = await Promise.all([
+      times.measure('seed', room.seedWorkspace(run.stop)),
+      Object.keys(run.files).length > 0 ? times.measure('files', room.seedFiles(run.files, run.stop)) : ok(undefined),
+    ]);
     if (!seeded.ok) return err(fromRuntime(seeded.error));
-    if (Object.keys(run.files).length > 0) {
-      const files = await times.measure('files', room.seedFiles(run.files, run.stop));
-      if (!files.ok) return err(fromRuntime(files.error));
-    }
+    if (!files.ok) return err(fromRuntime(files.error));
     const end = await execute(deps, room, run, times);
     if (!end.ok) return end;
     await times.measure('pause', room.pause());

@@ -12,7 +12,7 @@ import {
   value,
 } from '../../support/road.ts';
 
-describe.skipIf(!containerTestsEnabled())('the whole road', () => {
+describe.skipIf(!containerTestsEnabled())('the whole road', { timeout: 240_000 }, () => {
   let project: RoadProject | null = null;
   const start = async (options: RoadOptions): Promise<RoadProject> => {
     project = await roadProject(options);
@@ -81,7 +81,8 @@ describe.skipIf(!containerTestsEnabled())('the whole road', () => {
 
   it('refuses an approval while a test fails, and lets the next attempt land', async () => {
     const road = await start({
-      agent: 'if grep -q "What happened before" "$1"; then echo good > src/a.txt; else echo bad > src/a.txt; fi',
+      agent:
+        'if grep -q "What happened before" "$1"; then grep -q kept src/extra.txt; echo good > src/a.txt; else echo bad > src/a.txt; echo kept > src/extra.txt; fi',
       config: 'limits: {max_sessions: 2, max_attempts: 2}\ntests: {required: [["grep", "-q", "good", "src/a.txt"]]}',
       policy: 'consensus:\n  default: {tests_required: true, human_approval_required: true}',
     });
@@ -111,6 +112,8 @@ describe.skipIf(!containerTestsEnabled())('the whole road', () => {
     expect(second.proposals).toHaveLength(1);
     expect(value(await approve(engine, 'P-1', 2)).applied).toBe(true);
     expect(road.git('show', 'HEAD:src/a.txt')).toBe('good');
+    // The second session went on from the first one's files.
+    expect(road.git('show', 'HEAD:src/extra.txt')).toBe('kept');
   });
 
   it('fails the scope gate for a path that may be read but not written', async () => {
