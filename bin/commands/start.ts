@@ -27,7 +27,12 @@ export function addStart(parent: Command, program: Program): void {
         out.line(eventText(event));
       };
       await followEvents(engine, {}, lastEventId, print, ctx.interrupt);
-      return interruptExit(ctx.interrupt);
+      const exit = interruptExit(ctx.interrupt);
+      // The terminal went away, nobody asked for an end: sessions that are under way may finish.
+      if (exit === HANGUP) await engine.close('drain');
+      return exit;
     });
   });
 }
+
+const HANGUP = 129;

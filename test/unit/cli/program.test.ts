@@ -753,6 +753,20 @@ describe('events and watch', () => {
     expect(world.subscribers).toBe(0);
   });
 
+  it.each([
+    [130, ['stop']],
+    [143, ['stop']],
+    [129, ['drain', 'stop']],
+  ])('start lets sessions finish only when its terminal went away: %i', async (signal, closed) => {
+    const controller = new AbortController();
+    const world = new FakeWorld();
+    const running = cli(['start'], { world, interrupt: controller.signal });
+    await until(() => world.subscribers === 1);
+    controller.abort(signal);
+    expect((await running).code).toBe(signal);
+    expect(world.closed).toEqual(closed);
+  });
+
   it.each([['events', '-f'], ['watch']])('end when nobody reads any more: %s %s', async (...argv) => {
     const world = new FakeWorld({ events });
     let stdout: PassThrough | undefined;
