@@ -3,8 +3,9 @@
  * trust: hooks and file monitors (off: plumbing runs them too), variables of the host that would point git at another
  * repository, index or object store, the amount of output.
  */
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { pipeline } from 'node:stream/promises';
+import { type ChildProcess, type ChildProcessWithoutNullStreams, type StdioOptions, spawn } from 'node:child_process';
+import fs from 'node:fs/promises';
+import path from 'node:path';
 import { TargetGitError } from '../ports/target-repository.ts';
 
 export interface TargetGitCall {
@@ -61,33 +62,50 @@ export class TargetGit {
     return outcome.stdout.toString('utf8').trimEnd();
   }
 
-  /** Feeds what one git writes to another one; both must end with 0. Nothing is held in memory. */
+  /**
+   * Feeds what one git writes to another one; both must end with 0. By a file without a name instead of a pipe through this
+   * process: when it is killed in between, the second one still ends whole and leaves no half-written pack behind.
+   */
   async pipe(from: TargetGitCall, to: TargetGitCall): Promise<void> {
-    if (from.signal?.aborted) throw new TargetGitError(from.args, '', true);
-    const producer = this.start(from);
-    const consumer = this.start(to);
-    producer.stdin.end(from.input ?? '');
-    const moved = pipeline(producer.stdout, consumer.stdin).catch(() => undefined);
-    const [, first, second] = await Promise.all([
-      moved,
-      collect(producer, from.args, from.signal, false),
-      collect(consumer, to.args, to.signal),
-    ]);
-    if (first.exitCode !== 0) throw new TargetGitError(from.args, first.stderr, false);
-    if (second.exitCode !== 0) throw new TargetGitError(to.args, second.stderr, false);
+    const file = path.join(to.gitDir, `roundtable-transfer-${process.pid}-${Date.now()}`);
+    const written = await fs.open(file, 'wx+', 0o600);
+    try {
+      const read = await fs.open(file, 'r');
+      try {
+        await fs.unlink(file);
+        for (const [call, stdio] of [
+          [from, ['pipe', written.fd, 'pipe']],
+          [to, [read.fd, 'pipe', 'pipe']],
+        ] as const) {
+          if (call.signal?.aborted) throw new TargetGitError(call.args, '', true);
+          const child = this.#spawn(call, [...stdio], false);
+          child.stdin?.end(call.input ?? '');
+          const outcome = await collect(child, call.args, call.signal);
+          if (outcome.exitCode !== 0) throw new TargetGitError(call.args, outcome.stderr, false);
+        }
+      } finally {
+        await read.close();
+      }
+    } finally {
+      await written.close();
+    }
   }
 
   /** A running git. `detached`: in its own process group, so that a signal from the terminal does not reach it. */
   start(call: TargetGitCall, options: { readonly detached?: boolean } = {}): ChildProcessWithoutNullStreams {
+    return this.#spawn(call, ['pipe', 'pipe', 'pipe'], options.detached ?? false) as ChildProcessWithoutNullStreams;
+  }
+
+  #spawn(call: TargetGitCall, stdio: StdioOptions, detached: boolean): ChildProcess {
     const config = [...FIXED_CONFIG, ...(call.config ?? [])].flatMap((setting) => ['-c', setting]);
     const child = spawn(this.#git, [...config, ...call.args], {
       cwd: call.workTree ?? call.gitDir,
       env: environment(call),
-      stdio: ['pipe', 'pipe', 'pipe'],
-      detached: options.detached ?? false,
+      stdio,
+      detached,
     });
     // A git that ends early must show as its exit code, not as an unhandled EPIPE.
-    child.stdin.on('error', () => undefined);
+    child.stdin?.on('error', () => undefined);
     return child;
   }
 }
@@ -126,10 +144,9 @@ const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 const MAX_STDERR_BYTES = 64 * 1024;
 
 function collect(
-  child: ChildProcessWithoutNullStreams,
+  child: ChildProcess,
   args: readonly string[],
   signal: AbortSignal | undefined,
-  keepOutput = true,
 ): Promise<TargetGitOutcome> {
   return new Promise((resolve, reject) => {
     const stdout: Buffer[] = [];
@@ -143,15 +160,13 @@ function collect(
     };
     const cancel = () => fail(new TargetGitError(args, '', true));
     signal?.addEventListener('abort', cancel, { once: true });
-    if (keepOutput) {
-      child.stdout.on('data', (chunk: Buffer) => {
-        bytes += chunk.length;
-        if (bytes > MAX_OUTPUT_BYTES)
-          fail(new TargetGitError(args, `more than ${MAX_OUTPUT_BYTES} bytes of output`, false));
-        else stdout.push(chunk);
-      });
-    }
-    child.stderr.on('data', (chunk: Buffer) => {
+    child.stdout?.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > MAX_OUTPUT_BYTES)
+        fail(new TargetGitError(args, `more than ${MAX_OUTPUT_BYTES} bytes of output`, false));
+      else stdout.push(chunk);
+    });
+    child.stderr?.on('data', (chunk: Buffer) => {
       if (errorBytes < MAX_STDERR_BYTES) stderr.push(chunk.subarray(0, MAX_STDERR_BYTES - errorBytes));
       errorBytes += chunk.length;
     });

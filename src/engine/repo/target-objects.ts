@@ -106,14 +106,14 @@ export function objectDirectories(place: TargetPlace, ids: readonly ObjectId[]):
   return [...new Set([...loose, path.join(objects, 'pack'), objects])].filter((directory) => existsSync(directory));
 }
 
-/** The same for a reference, its log and HEAD. */
+/** The same for a reference, its log and HEAD; a branch `a/b` may have brought its own directory. */
 export function refDirectories(place: TargetPlace): string[] {
   const { commonDir, gitDir, ref } = place;
-  const candidates = [
-    path.dirname(path.join(ref === 'HEAD' ? gitDir : commonDir, ref)),
-    path.dirname(path.join(ref === 'HEAD' ? gitDir : commonDir, 'logs', ref)),
-    path.join(commonDir, 'reftable'),
-    gitDir,
-  ];
+  const home = ref === 'HEAD' ? gitDir : commonDir;
+  const candidates = [path.join(commonDir, 'reftable'), gitDir];
+  for (const file of [path.join(home, ref), path.join(home, 'logs', ref)]) {
+    let directory = path.dirname(file);
+    for (; directory.length > home.length; directory = path.dirname(directory)) candidates.push(directory);
+  }
   return [...new Set(candidates)].filter((directory) => existsSync(directory));
 }

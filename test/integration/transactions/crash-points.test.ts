@@ -13,7 +13,7 @@ import {
 import { destroyWorld } from '../../support/transactions/world.ts';
 
 /** Every n-th changing call is a moment of death here; the soak takes them all. */
-const STRIDE = Number(process.env.ROUNDTABLE_CRASH_STRIDE ?? 4);
+const STRIDE = Number(process.env.ROUNDTABLE_CRASH_STRIDE ?? 6);
 
 const CASES: readonly (readonly [string, Operation, number])[] = [
   ['mixed', 'apply', STRIDE],

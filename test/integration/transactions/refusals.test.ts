@@ -535,7 +535,11 @@ describe('races', () => {
       fs: {
         ...parts.fs,
         async rename(from, to) {
-          if (project !== '' && to.endsWith('README.md')) edit(project);
+          if (project !== '' && to.endsWith('README.md')) {
+            const root = project;
+            project = '';
+            edit(root);
+          }
           return parts.fs.rename(from, to);
         },
       },

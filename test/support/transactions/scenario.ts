@@ -1,10 +1,11 @@
 import { existsSync, lstatSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { TransactionId } from '../../../src/engine/domain/ids.ts';
 import type { RecoverySummary } from '../../../src/engine/run/transactions/manager.ts';
 import { git } from './git.ts';
 import { type Case, judge } from './judge.ts';
-import { snapshot } from './snapshot.ts';
+import { leftovers, snapshot } from './snapshot.ts';
 import {
   applyRequest,
   copyWorld,
@@ -116,6 +117,7 @@ export async function interrupted(
     const engine = await openEngine(world);
     try {
       const summary: RecoverySummary = await engine.manager.recover(settleInto(engine.settled));
+      await orphansEnded(world);
       const problems = judge(world, engine, summary, { ...scenario.expectation, edits });
       const again = await engine.manager.recover(settleInto(engine.settled));
       if (again.closed.length > 0) problems.push('a second recovery found something to do');
@@ -128,6 +130,12 @@ export async function interrupted(
   } finally {
     destroyWorld(world);
   }
+}
+
+/** A git that the dead engine had started may still be about its work for a moment, with a lock of its own. */
+async function orphansEnded(world: World): Promise<void> {
+  const deadline = Date.now() + 5_000;
+  while (Date.now() < deadline && leftovers(world).some((name) => name.endsWith('index.lock'))) await delay(20);
 }
 
 /** Plays the scenario's transaction in an engine whose parts are wrapped; whatever it throws is the crash. */

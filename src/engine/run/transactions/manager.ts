@@ -69,14 +69,21 @@ export function createTransactionManager(deps: TransactionDeps): TransactionMana
     return result;
   };
   return {
-    apply: (request, signal) => inTurn(() => guarded(() => apply(deps, request, signal))),
-    rollback: (request, signal) => inTurn(() => guarded(() => rollback(deps, request, signal))),
+    apply: (request, signal) => inTurn(() => guarded(deps, request, () => apply(deps, request, signal))),
+    rollback: (request, signal) => inTurn(() => guarded(deps, request, () => rollback(deps, request, signal))),
     recover: (settle) => inTurn(() => recover(deps, settle)),
   };
 }
 
-/** Before a transaction is under way a failure has nothing to take back. */
-async function guarded<T>(work: () => Promise<Result<T, TransactionRefusal>>): Promise<Result<T, TransactionRefusal>> {
+/** Nothing begins on top of what is not closed; and before a transaction is under way a failure has nothing to take back. */
+async function guarded<T>(
+  deps: TransactionDeps,
+  request: Request,
+  work: () => Promise<Result<T, TransactionRefusal>>,
+): Promise<Result<T, TransactionRefusal>> {
+  if (deps.journal.get(request.transactionId) !== null) throw new Error(`${request.transactionId} is used already`);
+  const [open] = deps.journal.open();
+  if (open !== undefined) return refuse('needs_recovery', `${open.id} is not closed yet`);
   try {
     return await work();
   } catch (cause) {

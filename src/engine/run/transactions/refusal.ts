@@ -43,8 +43,8 @@ export interface TransactionRefusal {
   /** Repository paths concerned, sorted. */
   readonly paths: readonly string[];
   /**
-   * True when a row stands in the journal: `begin` ran, and except for `needs_recovery` so did `settle`. False: neither
-   * did, nothing is recorded.
+   * True when a row stands in the journal: `begin` ran, and so did `settle`, except for `needs_recovery`, where recovery will
+   * call it. False: neither did, nothing is recorded.
    */
   readonly journaled: boolean;
 }
