@@ -29,7 +29,7 @@ import type { OwnerInfo } from './ports/store.ts';
 export { type EngineError, ERRORS, type ErrorCode, engineError } from './domain/errors.ts';
 export type { Gate, GateId } from './domain/gate.ts';
 export type { AgentId, ProposalId, RunId, SessionId, TaskId, TransactionId } from './domain/ids.ts';
-export { isTerminal, LIFECYCLES } from './domain/lifecycle.ts';
+export { isTerminal } from './domain/lifecycle.ts';
 export type { Principal } from './domain/principal.ts';
 export type {
   AgentRecord,

@@ -6,8 +6,11 @@ import { sharedAvailable, sharedDir } from '../support/shared.ts';
 import { FAMILIES } from '../vectors/families.ts';
 import { runFamilies } from '../vectors/run-families.ts';
 
+/** Families that have a test file of their own, so that they run beside each other. */
+const ELSEWHERE = ['patches', 'egress'];
+
 describe.skipIf(!sharedAvailable())('shared case files', () => {
-  it.each(FAMILIES)(
+  it.each(FAMILIES.filter(({ name }) => !ELSEWHERE.includes(name)))(
     'all cases of $name come out as expected',
     async (family) => {
       const lines: string[] = [];
