@@ -61,7 +61,8 @@ export function screenController(
         ...state,
         data: { ...state.data, events: [...state.data.events, ...events].slice(-MAX_EVENTS) },
       })),
-    onProblem: (stale) => store.update((state) => ({ ...state, data: { ...state.data, stale } })),
+    // The snapshot feed asks the same engine and says when it does not answer.
+    onProblem: () => undefined,
   });
   const logs = logFeed(engine, (log) =>
     store.update((state) => {

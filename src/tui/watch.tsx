@@ -38,16 +38,16 @@ export async function runWatch(engine: Engine, io: TuiIo, options: WatchOptions)
       size: { columns: io.stdout.columns ?? 80, rows: io.stdout.rows ?? 24 },
       nowMs: Date.now(),
     });
-    const onProblem = (stale: string): void => store.update((state) => ({ ...state, stale }));
     const snapshots = snapshotFeed(
       engine,
       (snapshot) => store.update((state) => ({ ...state, snapshot, stale: null, nowMs: Date.now() })),
-      onProblem,
+      (stale) => store.update((state) => ({ ...state, stale })),
     );
     const tail = eventTail(engine, {
       runId: options.runId,
       backlog: options.limit,
-      onProblem,
+      // The snapshot feed asks the same engine and says when it does not answer.
+      onProblem: () => undefined,
       onEvents: (events) =>
         store.update((state) => ({
           ...state,

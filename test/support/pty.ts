@@ -50,16 +50,25 @@ export function startInPty(options: PtyOptions): PtySession {
   });
   let raw = '';
   let hidden = false;
+  /** Inside synchronized output: a terminal shows none of it before its end, so nobody may look yet. */
+  let midFrame = false;
   let ended: { readonly exitCode: number; readonly signal: number } | null = null;
   const changed = new Set<() => void>();
   const tell = (): void => {
     for (const listener of changed) listener();
   };
+  let parsed = 0;
+  /** Whether the last setting of a private mode, of what the emulator has read, was this one. */
+  const lastMode = (mode: string, state: 'h' | 'l'): boolean => {
+    const at = raw.lastIndexOf(`\u001b[${mode}`, parsed - mode.length - 3);
+    return at >= 0 && raw[at + mode.length + 2] === state;
+  };
   pty.onData((data) => {
     raw += data;
     terminal.write(data, () => {
-      const last = raw.lastIndexOf('\u001b[?25');
-      hidden = last >= 0 && raw[last + 5] === 'l';
+      parsed += data.length;
+      hidden = lastMode('?25', 'l');
+      midFrame = lastMode('?2026', 'h');
       tell();
     });
   });
@@ -78,10 +87,11 @@ export function startInPty(options: PtyOptions): PtySession {
   };
 
   async function until(done: () => boolean, deadlineMs: number, what: string): Promise<void> {
-    if (done()) return;
+    const settled = (): boolean => (!midFrame || ended !== null) && done();
+    if (settled()) return;
     await new Promise<void>((resolve, reject) => {
       const check = (): void => {
-        if (!done()) return;
+        if (!settled()) return;
         clearTimeout(timer);
         changed.delete(check);
         resolve();

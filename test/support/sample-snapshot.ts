@@ -342,3 +342,35 @@ export function sampleDiff(): readonly DiffFile[] {
     },
   ];
 }
+
+/** One file of hunks of 20 lines, `lines` lines in all. */
+export function longDiff(lines: number): readonly DiffFile[] {
+  const hunks = Array.from({ length: Math.ceil(lines / 20) }, (_, number) => {
+    const start = number * 30 + 1;
+    const count = Math.min(20, lines - number * 20);
+    return {
+      header: `@@ -${start},0 +${start},${count} @@`,
+      oldStart: start,
+      oldLines: 0,
+      newStart: start,
+      newLines: count,
+      lines: Array.from({ length: count }, (_unused, index) =>
+        line('added', `  const value${start + index} = compute(${start + index}, options);`, null, start + index),
+      ),
+    };
+  });
+  return [
+    {
+      path: 'src/long.ts',
+      renamedFrom: null,
+      status: 'modified',
+      oldMode: '100644',
+      newMode: '100644',
+      binary: false,
+      additions: lines,
+      deletions: 0,
+      truncated: false,
+      hunks,
+    },
+  ];
+}

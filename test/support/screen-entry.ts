@@ -1,13 +1,14 @@
 /**
  * A program for pseudo-terminal tests: the real screen on an engine in memory. `argv[2]` is `screen` or `watch`; the
  * environment steers it: RT_REPORT (file for commands and ends, one JSON per line), RT_LOG_RATE (log lines per second),
- * RT_LIVE=0 (no live session), RT_EVENTS (events to write, one every 20 ms). SIGUSR2 throws an uncaught exception. It ends the process as an entry file would.
+ * RT_LIVE=0 (no live session), RT_EVENTS (events to write, one every 20 ms), RT_DIFF_LINES (length of
+ * the diffs), RT_PROPOSALS (how many in all). SIGUSR2 throws an uncaught exception. It ends the process as an entry file would.
  */
 import { appendFileSync } from 'node:fs';
 import { runTui } from '../../src/tui/main.tsx';
 import { runWatch } from '../../src/tui/watch.tsx';
 import { FakeEngine } from './fake-engine.ts';
-import { AT, sampleSnapshot } from './sample-snapshot.ts';
+import { AT, longDiff, proposal, sampleSnapshot } from './sample-snapshot.ts';
 
 const { env } = process;
 const report = (row: unknown): void => {
@@ -20,6 +21,13 @@ const engine = new FakeEngine(
     ? { ...sample, sessions: sample.sessions.map((item) => ({ ...item, status: 'succeeded' as const, endedAt: AT })) }
     : sample,
 );
+const diffLines = Number(env.RT_DIFF_LINES ?? 0);
+if (diffLines > 0) for (const name of engine.diffs.keys()) engine.diffs.set(name, longDiff(diffLines));
+const proposals = Number(env.RT_PROPOSALS ?? 0);
+if (proposals > 0) {
+  const many = Array.from({ length: proposals }, (_, number) => proposal(`P-${number + 100}`));
+  engine.snapshot = { ...engine.snapshot, proposals: [...many, ...engine.snapshot.proposals] };
+}
 for (let number = 0; number < 60; number++) engine.change('task.noted', 'task', `T-${number}`);
 engine.appendLog('S-30', 'stdout', 'running npm test\n\u001b[32mok\u001b[0m 12 passed\n');
 engine.appendLog('S-30', 'stderr', 'npm warn \u001b]52;c;aGFja2Vk\u0007 deprecated\n');

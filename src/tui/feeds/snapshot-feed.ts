@@ -21,6 +21,8 @@ export function snapshotFeed(
   let reading = false;
   let again = false;
   let closed = false;
+  let failed = false;
+  let last = '';
   let lastMs = Number.NEGATIVE_INFINITY;
 
   function schedule(delayMs: number): void {
@@ -46,8 +48,13 @@ export function snapshotFeed(
     lastMs = performance.now();
     try {
       const snapshot = await engine.query('snapshot', {});
-      if (!closed) onSnapshot(snapshot);
+      const read = fingerprint(snapshot);
+      if (closed || (read === last && !failed)) return;
+      last = read;
+      failed = false;
+      onSnapshot(snapshot);
     } catch (error) {
+      failed = true;
       if (!closed) onProblem(error instanceof Error ? error.message : String(error));
     } finally {
       reading = false;
@@ -75,4 +82,10 @@ export function snapshotFeed(
       subscription.close();
     },
   };
+}
+
+/** Changes with everything that a snapshot can show: state moves with an event (law 5), the rest is compared itself. */
+function fingerprint(snapshot: Snapshot): string {
+  const live = snapshot.sessions.filter((session) => session.endedAt === null);
+  return JSON.stringify([snapshot.lastEventId, snapshot.project, snapshot.engine, snapshot.attention, live]);
 }

@@ -1,7 +1,12 @@
 import stringWidth from 'string-width';
 import { sanitizeLine } from './sanitize.ts';
 
-const ASCII = /^[\u0020-\u007e]*$/;
+/**
+ * Text of which each code unit is one cell everywhere: ASCII, Latin letters, the punctuation and the signs of this
+ * screen's own frames. Nearly every row is of this kind, and segmenting it would be most of a frame's time.
+ */
+const PLAIN =
+  /^[\u0020-\u007e\u00a1-\u00ac\u00ae-\u017f\u2013\u2014\u2018-\u201e\u2022\u2026\u2190-\u2193\u2212\u2500-\u257f\u258c\u25b8\u25cf\u2713\u2717]*$/;
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /**
@@ -10,8 +15,8 @@ const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
  * several marks or letters to their base.
  */
 export function gridText(text: string): string {
+  if (PLAIN.test(text)) return text;
   const line = sanitizeLine(text);
-  if (ASCII.test(line)) return line;
   const out: string[] = [];
   for (const { segment } of segmenter.segment(line.normalize('NFC'))) out.push(simpleCluster(segment));
   return out.join('');
@@ -20,7 +25,7 @@ export function gridText(text: string): string {
 /** Cells that a text takes on the screen when written into the grid. */
 export function cellWidth(text: string): number {
   const line = gridText(text);
-  return ASCII.test(line) ? line.length : stringWidth(line);
+  return PLAIN.test(line) ? line.length : stringWidth(line);
 }
 
 /** At most `cells` cells of it, with `…` at the end when something was cut. */
@@ -38,7 +43,7 @@ export function fitCells(text: string, cells: number, align: 'end' | 'start' = '
 /** The cells `from` ≤ c < `to` of a text; half of a wide character at an edge becomes a space. */
 export function sliceCells(text: string, from: number, to: number): string {
   const line = gridText(text);
-  if (ASCII.test(line)) return line.slice(from, to);
+  if (PLAIN.test(line)) return line.slice(from, to);
   const out: string[] = [];
   let at = 0;
   for (const { segment } of segmenter.segment(line)) {
@@ -104,12 +109,12 @@ function* wrapParagraph(text: string, width: number): Generator<string> {
 }
 
 function plainWidth(line: string): number {
-  return ASCII.test(line) ? line.length : stringWidth(line);
+  return PLAIN.test(line) ? line.length : stringWidth(line);
 }
 
 function cut(line: string, cells: number): { readonly text: string; readonly width: number } {
   if (cells <= 0) return { text: '', width: 0 };
-  if (ASCII.test(line)) {
+  if (PLAIN.test(line)) {
     if (line.length <= cells) return { text: line, width: line.length };
     return { text: `${line.slice(0, cells - 1)}…`, width: cells };
   }
