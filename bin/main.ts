@@ -11,7 +11,11 @@ export async function main(argv: readonly string[], version: string): Promise<vo
     ['SIGTERM', 143],
     ['SIGHUP', 129],
   ] as const) {
-    process.on(signal, () => interrupt.abort(code));
+    process.on(signal, () => {
+      // The first one lets the work end well; who asks again does not want to wait.
+      if (interrupt.signal.aborted) process.exit(code);
+      interrupt.abort(code);
+    });
   }
   // A reader that went away (`| head`) ends the output, not the program's work.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
