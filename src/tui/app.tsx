@@ -38,6 +38,11 @@ export function App({ store, models, palette }: AppProps) {
     );
   }
   const { data, ui } = state;
+  // Empty panes would only delay the first useful frame, which is a moment away.
+  if (data.snapshot === null) {
+    const waiting = [headerRow(data, columns), ...bannerRows(data)];
+    return <Rows rows={waiting} cells={columns} palette={palette} />;
+  }
   const banners = bannerRows(data);
   const notices = noticeRows(ui.notice, columns);
   return (

@@ -1,6 +1,9 @@
 import { EventEmitter } from 'node:events';
 import type { Writable } from 'node:stream';
-import stringWidth from 'string-width';
+import { cellWidth } from '../text/measure.ts';
+
+/** The palette's codes, which take no cells. */
+const STYLE = /\u001b\[[0-9;]*m/g;
 
 /**
  * The stream that Ink writes to. Ink 6.8 repaints changed lines relative to a cursor that it believes one row lower than
@@ -63,7 +66,7 @@ export class FramePainter extends EventEmitter {
       if (this.#shown[row] === line) continue;
       this.#shown[row] = line;
       // Erasing after a full row would take its last cell: the cursor still stands on it.
-      const erase = stringWidth(line) < this.columns ? '\u001b[K' : '';
+      const erase = cellWidth(line.replace(STYLE, '')) < this.columns ? '\u001b[K' : '';
       body += `\u001b[${row + 1};1H${line}${erase}`;
     }
     if (body === '') return;
