@@ -21,8 +21,16 @@ export async function lockRef(
   const pid = child.pid;
   if (pid === undefined) return err({ code: 'git_failed', message: `git could not be started: ${await talk.ended}` });
 
-  await spec.announced(pid);
-  const process = await identify(pid);
+  let process: string;
+  try {
+    await spec.announced(pid);
+    process = await identify(pid);
+  } catch (cause) {
+    // It holds nothing yet; left alone it would wait for us for ever, and recovery for it.
+    child.stdin.end();
+    await talk.ended;
+    throw cause;
+  }
   // A verify without a value means that the reference must not exist.
   const old = spec.old === null ? '' : ` ${spec.old}`;
   const change = spec.new === null ? `verify ${place.ref}${old}` : `update ${place.ref} ${spec.new}${old}`;

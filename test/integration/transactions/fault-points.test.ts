@@ -12,7 +12,7 @@ import {
   settleInto,
 } from '../../support/transactions/world.ts';
 
-const STRIDE = Number(process.env.ROUNDTABLE_CRASH_STRIDE ?? 6);
+const STRIDE = Number(process.env.ROUNDTABLE_CRASH_STRIDE ?? 12);
 const FAULTS = ['ENOSPC', 'EIO', 'EROFS'] as const;
 
 let scenario: Scenario | null = null;
