@@ -82,7 +82,11 @@ export function startInPty(options: PtyOptions): PtySession {
     const buffer = terminal.buffer.active;
     return Array.from(
       { length: terminal.rows },
-      (_, row) => buffer.getLine(buffer.viewportY + row)?.translateToString(true, 0, terminal.cols) ?? '',
+      (_, row) =>
+        buffer
+          .getLine(buffer.viewportY + row)
+          ?.translateToString(true, 0, terminal.cols)
+          .trimEnd() ?? '',
     );
   };
 
