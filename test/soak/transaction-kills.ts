@@ -31,14 +31,14 @@ export interface TransactionKillsResult {
 export async function run(options: { readonly count: number; readonly seed: number }): Promise<TransactionKillsResult> {
   const random = generator(options.seed);
   const child = await buildKillChild();
-  const scenarios: Scenario[] = [];
+  const scenarios = new Map<string, Scenario>();
   const totals = { runs: 0, killed: 0, withEdit: 0, applied: 0, aborted: 0, unrecorded: 0 };
   const wrong: string[] = [];
   try {
-    for (const operation of ['apply', 'rollback', 'apply-uncommitted'] satisfies Operation[])
-      for (const change of Object.values(CHANGES)) scenarios.push(await prepareScenario(change, operation));
     for (let run = 0; run < options.count; run += 1) {
-      const scenario = pick(random, scenarios);
+      const [operation, name] = [pick(random, OPERATIONS), pick(random, Object.keys(CHANGES))];
+      const scenario = scenarios.get(`${operation} ${name}`) ?? (await prepareScenario(CHANGES[name] ?? {}, operation));
+      scenarios.set(`${operation} ${name}`, scenario);
       const byCall = random() < 0.5;
       const edit = random() < 0.5 ? editOf(pick(random, scenario.touched)) : noEdit;
       const killBefore = byCall ? Math.floor(random() * 120) : null;
@@ -46,7 +46,7 @@ export async function run(options: { readonly count: number; readonly seed: numb
       const outcome = await interrupted(
         scenario,
         async (world) => {
-          const { operation, revision } = scenario;
+          const { revision } = scenario;
           const order = { world, operation, revision, id: scenario.expectation.transactionId, killBefore };
           const result = await runKillChild(child, order, killAfterMs);
           if (result.signal === 'SIGKILL') totals.killed += 1;
@@ -67,11 +67,13 @@ export async function run(options: { readonly count: number; readonly seed: numb
         );
     }
   } finally {
-    for (const scenario of scenarios) destroyWorld(scenario.template);
+    for (const scenario of scenarios.values()) destroyWorld(scenario.template);
     rmSync(child, { force: true });
   }
   return { ...totals, wrong };
 }
+
+const OPERATIONS: readonly Operation[] = ['apply', 'rollback', 'apply-uncommitted'];
 
 function fsck(world: World): void {
   git(world.project, ['fsck', '--strict', '--no-dangling']);
