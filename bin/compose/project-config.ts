@@ -59,7 +59,14 @@ export function liveSettings(
   let settings: Settings = settingsFromConfig(initial.config);
   let problem: string | null = null;
   const watcher =
-    onChange === null ? null : chokidar.watch(path.join(root, CONFIG_FILE), { ignoreInitial: true, persistent: false });
+    onChange === null
+      ? null
+      : chokidar.watch(path.join(root, CONFIG_FILE), {
+          ignoreInitial: true,
+          persistent: false,
+          // Most writers empty the file first: read then, it would be a valid configuration without any agent.
+          awaitWriteFinish: { stabilityThreshold: 150, pollInterval: 30 },
+        });
   watcher?.on('all', () => {
     const read = readConfig(root);
     if (read.ok && read.value.config !== null) {

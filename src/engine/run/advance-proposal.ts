@@ -26,6 +26,7 @@ export interface Advanced {
 export interface AdvanceOptions {
   /** The operator asked for it now: also under `transactions.apply: manual`, and again after a refusal. */
   readonly asked: boolean;
+  /** Ends a test early and begins nothing further; a transaction under way goes on to its end. */
   readonly stop: AbortSignal;
 }
 
@@ -64,7 +65,7 @@ export function createAdvancer(
   async function rounds(proposalId: ProposalId, options: AdvanceOptions): Promise<Result<Advanced, EngineError>> {
     let landed: TransactionId | null = null;
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      const seen = await look(deps, bases, proposalId, options.stop);
+      const seen = await look(deps, bases, proposalId, deps.lifetime);
       if (!seen.ok) return seen;
       const { proposal, run, base, evaluated } = seen.value;
       const answer = (refusal: EngineError | null): Result<Advanced, EngineError> =>
@@ -93,7 +94,7 @@ export function createAdvancer(
         continue;
       }
       if (base.kind === 'graftable') {
-        const grafted = await graft(deps, proposal, evaluated.revision, base.targetCommit as ObjectId, options.stop);
+        const grafted = await graft(deps, proposal, evaluated.revision, base.targetCommit as ObjectId, deps.lifetime);
         if (!grafted.ok) return grafted;
         continue;
       }
@@ -105,7 +106,7 @@ export function createAdvancer(
       if (!options.asked && deps.settings.current().applyMode === 'manual') return answer(null);
       const before = refusals.get(key);
       if (before && !options.asked) return answer(before);
-      const applied = await transactions.apply(proposal, evaluated.revision, run, options.stop);
+      const applied = await transactions.apply(proposal, evaluated.revision, run, deps.lifetime);
       if (applied.ok) {
         refusals.delete(key);
         landed = applied.value;

@@ -40,6 +40,16 @@ export interface Dependencies {
     image: PinnedImage,
     signal: AbortSignal,
   ): Promise<Result<{ readonly volume: string; readonly dir: string } | null, EngineError>>;
+  /** Owner ids of the rooms that are being filled now. */
+  live(): readonly string[];
+}
+
+/** One preparation and how many wait for it; when the last one leaves, it ends. */
+interface Preparation {
+  readonly ownerId: string;
+  readonly done: Promise<Result<void, EngineError>>;
+  readonly controller: AbortController;
+  waiting: number;
 }
 
 /**
@@ -47,7 +57,40 @@ export interface Dependencies {
  * sealed room whose only way out is the egress gateway to the configured hosts, mounted read-only afterwards.
  */
 export function createDependencies(deps: WorkDeps, digest: (text: string) => string): Dependencies {
-  const underWay = new Map<string, Promise<Result<void, EngineError>>>();
+  const underWay = new Map<string, Preparation>();
+
+  /** Two sessions that need the same volume wait for one preparation. */
+  async function join(filling: Filling): Promise<Preparation> {
+    for (;;) {
+      const running = underWay.get(filling.key);
+      if (!running) break;
+      if (!running.controller.signal.aborted) return running;
+      await running.done.catch(() => undefined);
+    }
+    const controller = new AbortController();
+    const signal = AbortSignal.any([deps.lifetime, controller.signal]);
+    const done = fill(deps, filling, signal).finally(() => underWay.delete(filling.key));
+    const preparation = { ownerId: ownerOf(filling), done, controller, waiting: 0 };
+    underWay.set(filling.key, preparation);
+    return preparation;
+  }
+
+  async function prepared(filling: Filling, signal: AbortSignal): Promise<Result<void, EngineError>> {
+    const preparation = await join(filling);
+    preparation.waiting += 1;
+    try {
+      const filled = await unlessAborted(preparation.done, signal);
+      if (filled !== null) return filled;
+      if (preparation.waiting === 1) {
+        preparation.controller.abort();
+        await preparation.done.catch(() => undefined);
+      }
+      return err(engineError('cancelled', 'the wait for the dependencies was ended', 'start it again'));
+    } finally {
+      preparation.waiting -= 1;
+    }
+  }
+
   return {
     async ensure(runId, base, image, signal) {
       const prepare = deps.settings.current().tests.prepare;
@@ -56,13 +99,30 @@ export function createDependencies(deps: WorkDeps, digest: (text: string) => str
       if (!locks.ok) return err(fromRepository(locks.error));
       const key = digest(JSON.stringify([prepare, image.imageId, [...locks.value].sort()])).slice(0, 12);
       const volume = `roundtable-${deps.projectId}-deps-${key}`;
-      // Two sessions that need the same volume wait for one preparation.
-      const running = underWay.get(key) ?? fill(deps, { volume, key, prepare, runId, base, image }, deps.lifetime);
-      underWay.set(key, running);
-      const filled = await running.finally(() => underWay.delete(key));
+      const filled = await prepared({ volume, key, prepare, runId, base, image }, signal);
       return filled.ok ? ok({ volume, dir: prepare.dir }) : filled;
     },
+    live: () => [...underWay.values()].map((preparation) => preparation.ownerId),
   };
+}
+
+/** Null when the signal fires first. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> {
+  if (signal.aborted) return null;
+  let leave: () => void = () => undefined;
+  const aborted = new Promise<null>((resolve) => {
+    leave = () => resolve(null);
+  });
+  signal.addEventListener('abort', leave);
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', leave);
+  }
+}
+
+function ownerOf({ key }: Filling): string {
+  return `prepare-${key}`;
 }
 
 interface Filling {
@@ -75,8 +135,8 @@ interface Filling {
 }
 
 async function fill(deps: WorkDeps, filling: Filling, signal: AbortSignal): Promise<Result<void, EngineError>> {
-  const { volume, key, prepare, runId, base, image } = filling;
-  const ownerId = `prepare-${key}`;
+  const { volume, prepare, runId, base, image } = filling;
+  const ownerId = ownerOf(filling);
   const labels = roomLabels(deps, 'prepare', runId, ownerId);
   const ensured = await deps.runtime.ensureDependencyVolume(volume, labels, signal);
   if (!ensured.ok) return err(fromRuntime(ensured.error));

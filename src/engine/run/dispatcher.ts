@@ -18,10 +18,12 @@ export interface Dispatcher {
   /** False when no such session runs in this process. */
   stop(sessionId: string, reason: StopReason): boolean;
   stopAll(reason: StopReason, runId?: string): void;
+  /** Starts nothing any more; with a reason, ends what is under way, also what a dispatch under way still starts. */
+  close(stop: StopReason | null): void;
   /** Sessions under way in this process. */
   live(): readonly string[];
-  /** Resolves when none is under way. */
-  idle(): Promise<void>;
+  /** Resolves when none is under way, of that run or of any. */
+  idle(runId?: string): Promise<void>;
 }
 
 interface UnderWay {
@@ -33,11 +35,14 @@ interface UnderWay {
 /** Gives ready tasks to free agents and carries their sessions; at most `limits.max_sessions` at a time. */
 export function createDispatcher(deps: WorkDeps, dependencies: Dependencies, changed: () => void): Dispatcher {
   const underWay = new Map<string, UnderWay>();
+  let closed = false;
+  let closedWith: StopReason | null = null;
 
   async function dispatch(): Promise<{ readonly engineProblem: EngineError | null }> {
     for (let started = true; started; ) {
       started = false;
       for (const assignment of plan(deps)) {
+        if (closed) return { engineProblem: null };
         const begun = await begin(deps, assignment.task, assignment.agent);
         if (begun.ok) {
           launch(begun.value);
@@ -59,6 +64,7 @@ export function createDispatcher(deps: WorkDeps, dependencies: Dependencies, cha
       changed();
     });
     underWay.set(begun.session.id, { runId: begun.session.runId, controller, done });
+    if (closedWith !== null) controller.abort(closedWith);
   }
 
   return {
@@ -72,9 +78,19 @@ export function createDispatcher(deps: WorkDeps, dependencies: Dependencies, cha
       for (const session of underWay.values())
         if (runId === undefined || session.runId === runId) session.controller.abort(reason);
     },
+    close(stop) {
+      closed = true;
+      if (stop === null) return;
+      closedWith = stop;
+      for (const session of underWay.values()) session.controller.abort(stop);
+    },
     live: () => [...underWay.keys()],
-    async idle() {
-      while (underWay.size > 0) await Promise.all([...underWay.values()].map((session) => session.done));
+    async idle(runId) {
+      for (;;) {
+        const sessions = [...underWay.values()].filter((session) => runId === undefined || session.runId === runId);
+        if (sessions.length === 0) return;
+        await Promise.all(sessions.map((session) => session.done));
+      }
     },
   };
 }

@@ -1,10 +1,11 @@
+import { setMaxListeners } from 'node:events';
 import type { BaseStates } from '../app/base-states.ts';
 import { decide, record } from '../app/deps.ts';
 import { settledProposal } from '../app/end-task.ts';
 import { mustMove } from '../app/moves.ts';
 import type { EngineError } from '../domain/errors.ts';
 import type { BaseState } from '../domain/gates.ts';
-import type { ProposalId } from '../domain/ids.ts';
+import type { ProposalId, TestRunId } from '../domain/ids.ts';
 import type { Repositories } from '../ports/store.ts';
 import { type Advancer, createAdvancer } from './advance-proposal.ts';
 import { createDependencies } from './dependencies.ts';
@@ -51,9 +52,13 @@ export function createEngineOwner({ deps, bases, transactions, digest, schedules
   const dispatcher: Dispatcher = createDispatcher(deps, dependencies, () => wake());
   const advancer: Advancer = createAdvancer(deps, bases, dependencies, transactions);
   const tests = createProposalTests(deps, dependencies);
+  /** Ends what may be ended early (tests, preparations); transactions go on to their end. */
+  const stopping = new AbortController();
+  const work = AbortSignal.any([deps.lifetime, stopping.signal]);
+  setMaxListeners(0, work);
   const background = new Set<Promise<unknown>>();
   let problem: EngineError | null = null;
-  let ticking = false;
+  let ticking: Promise<void> | null = null;
   let again = false;
   let accepting = true;
   let timer: NodeJS.Timeout | null = null;
@@ -62,19 +67,18 @@ export function createEngineOwner({ deps, bases, transactions, digest, schedules
   const rested = new Map<string, string>();
 
   function wake(): void {
-    if (ticking) again = true;
-    else void run();
+    if (ticking !== null) again = true;
+    else ticking = run();
   }
 
   async function run(): Promise<void> {
-    ticking = true;
     do {
       again = false;
       await tick().catch((bug: unknown) =>
         deps.warn(`the engine's tick broke: ${bug instanceof Error ? (bug.stack ?? bug.message) : String(bug)}`),
       );
     } while (again && !deps.lifetime.aborted);
-    ticking = false;
+    ticking = null;
   }
 
   async function tick(): Promise<void> {
@@ -95,7 +99,7 @@ export function createEngineOwner({ deps, bases, transactions, digest, schedules
 
   function takeRequests(): void {
     for (const request of deps.store.read((rows) => rows.requests.pending())) {
-      keep(carryOut({ deps, advancer, dispatcher, transactions, tests }, request).finally(wake));
+      keep(carryOut({ deps, advancer, dispatcher, transactions, tests, stop: work }, request).finally(wake));
     }
   }
 
@@ -105,9 +109,8 @@ export function createEngineOwner({ deps, bases, transactions, digest, schedules
       if (rested.get(id) === seen || advancer.busy(id)) continue;
       rested.set(id, seen);
       keep(
-        advancer.advance(id, { asked: false, stop: deps.lifetime }).then((advanced) => {
-          if (!advanced.ok && !deps.lifetime.aborted)
-            deps.warn(`${id} could not be advanced: ${advanced.error.message}`);
+        advancer.advance(id, { asked: false, stop: work }).then((advanced) => {
+          if (!advanced.ok && !work.aborted) deps.warn(`${id} could not be advanced: ${advanced.error.message}`);
           wake();
         }),
       );
@@ -121,9 +124,10 @@ export function createEngineOwner({ deps, bases, transactions, digest, schedules
     }
   }
 
-  /** Sessions under way here; rooms of tests and preparations belong to whatever is in the background. */
+  /** What is under way here: a session, a preparation, or a test whose row says that it runs. */
   function ours(ownerId: string): boolean {
-    return dispatcher.live().includes(ownerId) || (!ownerId.startsWith('S-') && background.size > 0);
+    if (dispatcher.live().includes(ownerId) || dependencies.live().includes(ownerId)) return true;
+    return deps.store.read((rows) => rows.testRuns.get(ownerId as TestRunId)?.status === 'running');
   }
 
   function keep(work: Promise<unknown>): void {
@@ -154,15 +158,15 @@ export function createEngineOwner({ deps, bases, transactions, digest, schedules
     liveSessions: () => dispatcher.live(),
     async stopRun(runId) {
       dispatcher.stopAll('engine', runId);
-      await dispatcher.idle();
+      await dispatcher.idle(runId);
     },
     async close(how) {
       accepting = false;
-      if (how === 'stop') dispatcher.stopAll('engine');
-      await dispatcher.idle();
-      while (background.size > 0 || ticking) {
-        await Promise.all([...background]);
-        await new Promise((resolve) => setImmediate(resolve));
+      dispatcher.close(how === 'stop' ? 'engine' : null);
+      if (how === 'stop') stopping.abort();
+      // A tick under way may still start a session or a test, so each is looked at again until all rest.
+      while (background.size > 0 || ticking !== null || dispatcher.live().length > 0) {
+        await Promise.all([dispatcher.idle(), ticking, ...background]);
       }
       if (timer) clearInterval(timer);
     },

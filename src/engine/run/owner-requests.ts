@@ -16,6 +16,8 @@ export interface RequestHandlers {
   readonly dispatcher: Dispatcher;
   readonly transactions: Transactions;
   readonly tests: ProposalTests;
+  /** Ends tests that a request is waiting for. */
+  readonly stop: AbortSignal;
 }
 
 /** Carries out one recorded request and records what came of it. */
@@ -54,19 +56,19 @@ export async function carryOut(handlers: RequestHandlers, request: RequestRecord
 }
 
 async function handle(
-  { deps, advancer, dispatcher, transactions, tests }: RequestHandlers,
+  { deps, advancer, dispatcher, transactions, tests, stop }: RequestHandlers,
   request: RequestRecord,
 ): Promise<Result<Record<string, unknown>, EngineError>> {
   const id = String(request.payload.id ?? '');
   switch (request.kind) {
     case 'proposal.apply':
-      return applyRequest(deps, advancer, id as ProposalId, request.payload.strict === true);
+      return applyRequest(deps, advancer, id as ProposalId, request.payload.strict === true, stop);
     case 'transaction.rollback': {
       const reverted = await transactions.rollback(id, String(request.payload.reason ?? ''), deps.lifetime);
       return reverted.ok ? ok({ transactionId: reverted.value }) : reverted;
     }
     case 'proposal.test': {
-      const ran = await tests.runAgain(id as ProposalId, deps.lifetime);
+      const ran = await tests.runAgain(id as ProposalId, stop);
       return ran.ok ? ok({ passed: ran.value }) : ran;
     }
     case 'session.stop':
@@ -88,8 +90,9 @@ async function applyRequest(
   advancer: Advancer,
   id: ProposalId,
   strict: boolean,
+  stop: AbortSignal,
 ): Promise<Result<Record<string, unknown>, EngineError>> {
-  const advanced = await advancer.advance(id, { asked: true, stop: deps.lifetime });
+  const advanced = await advancer.advance(id, { asked: true, stop });
   if (!advanced.ok) return advanced;
   const { gates, refusal } = advanced.value;
   if (refusal) return err({ ...refusal, details: { ...refusal.details, gates } });

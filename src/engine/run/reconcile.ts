@@ -1,6 +1,7 @@
 import { decide } from '../app/deps.ts';
 import { mustMove } from '../app/moves.ts';
 import type { EngineError } from '../domain/errors.ts';
+import type { SessionRecord } from '../domain/records.ts';
 import { ok, type Result } from '../domain/result.ts';
 import type { OwnedRoom } from '../ports/container-runtime.ts';
 import type { WorkDeps } from './deps.ts';
@@ -32,7 +33,11 @@ export async function reconcile(deps: WorkDeps, ours: (ownerId: string) => boole
 
 /** A room of this instance is not touched in its first minute: it may belong to work that is just being set up. */
 function isOld(deps: WorkDeps, room: OwnedRoom): boolean {
-  return deps.clock.nowMs() - Date.parse(room.labels.createdAt) > 60_000;
+  return isPastFirstMinute(deps, room.labels.createdAt);
+}
+
+function isPastFirstMinute(deps: WorkDeps, createdAt: string): boolean {
+  return deps.clock.nowMs() - Date.parse(createdAt) > 60_000;
 }
 
 async function clear(deps: WorkDeps, owned: OwnedRoom): Promise<void> {
@@ -42,6 +47,7 @@ async function clear(deps: WorkDeps, owned: OwnedRoom): Promise<void> {
     await room.pause();
     const archive = await room.exportWorkspace(AbortSignal.any([deps.lifetime, AbortSignal.timeout(120_000)]));
     if (archive.ok) await deps.files.keepArchive(ownerId, archive.value, ARCHIVE_BYTES);
+    await deps.files.removeRoot(ownerId, { keepExport: true });
   }
   const removed = await room.remove();
   if (!removed.ok) deps.warn(`the room of ${ownerId} could not be removed: ${removed.error.message}`);
@@ -52,13 +58,16 @@ async function closeLost(
   ours: (ownerId: string) => boolean,
   atStart: boolean,
 ): Promise<Result<void, EngineError>> {
-  const lost = deps.store.read((rows) => rows.sessions.live().some((session) => !ours(session.id)));
+  const isLost = (session: SessionRecord): boolean =>
+    !ours(session.id) &&
+    // A row of this instance that is not under way yet was inserted a moment ago.
+    (session.engineInstance !== deps.engineInstance || isPastFirstMinute(deps, session.createdAt));
+  const lost = deps.store.read((rows) => rows.sessions.live().some(isLost));
   if (!lost && !atStart) return ok(undefined);
   return decide(deps.store, (scope) => {
     const now = deps.clock.now();
     for (const session of scope.sessions.live()) {
-      // A row of this instance that is not under way yet was inserted a moment ago.
-      if (ours(session.id) || session.engineInstance === deps.engineInstance) continue;
+      if (!isLost(session)) continue;
       recordSessionEnd(deps, scope, session, {
         status: 'orphaned',
         reason: 'the engine ended while it ran',

@@ -1,4 +1,4 @@
-import type { EngineError } from '../domain/errors.ts';
+import { type EngineError, engineError } from '../domain/errors.ts';
 import { err, ok, type Result } from '../domain/result.ts';
 import type { ExecSpec, Room, RoomSpec } from '../ports/container-runtime.ts';
 import type { StreamRecord } from '../ports/session-files.ts';
@@ -33,6 +33,8 @@ export interface RoomEnd {
 
 /** Grace between SIGTERM and SIGKILL. */
 export const KILL_GRACE_MS = 10_000;
+/** How long output may go on after the process has ended. */
+const STREAM_GRACE_MS = 5_000;
 
 /**
  * One process in one fresh room: create, seed, run, watch, end, pause, hand the paused room to `finish`, remove. Every step after
@@ -71,7 +73,10 @@ async function execute(
   run: RoomRun,
   times: Times,
 ): Promise<Result<Omit<RoomEnd, 'durations'>, EngineError>> {
-  const started = await times.measure('exec', room.exec(run.exec, run.stop));
+  // Not cut by `stop`: that would lose what the process says in its grace, and its exit. The watchdog ends it.
+  if (run.stop.aborted)
+    return err(engineError('cancelled', `${run.ownerId} was stopped before it began`, 'start it again'));
+  const started = await times.measure('exec', room.exec(run.exec, deps.lifetime));
   if (!started.ok) return err(fromRuntime(started.error));
   const process = started.value;
   const watchdog = createWatchdog(deps.clock, run);
@@ -93,7 +98,13 @@ async function execute(
     }
     const exit = how.kind === 'exited' ? how.result : await settleWithin(process.done, 5_000);
     const status = await room.status();
-    const [out, error] = await Promise.all([stdout, stderr]);
+    const kept = Promise.all([stdout, stderr]);
+    if ((await settleWithin(kept, STREAM_GRACE_MS)) === null) {
+      // Something that outlived its parent holds the output open; what it said so far is kept.
+      process.stdout.destroy();
+      process.stderr.destroy();
+    }
+    const [out, error] = await kept;
     const lost = !status.ok || status.value.state === 'gone' || status.value.state === 'exited';
     return ok({
       how: how.kind === 'exited' ? (lost || exit === null || !exit.ok ? 'room_lost' : 'exited') : how.kind,

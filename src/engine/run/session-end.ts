@@ -4,7 +4,7 @@ import { retryDelayMs } from '../domain/backoff.ts';
 import type { EngineError } from '../domain/errors.ts';
 import type { SessionId } from '../domain/ids.ts';
 import { isTerminal, type SessionStatus } from '../domain/lifecycle.ts';
-import type { SessionRecord } from '../domain/records.ts';
+import type { SessionRecord, TaskRecord } from '../domain/records.ts';
 import type { Result } from '../domain/result.ts';
 import type { WriteScope } from '../ports/store.ts';
 import type { WorkDeps } from './deps.ts';
@@ -76,7 +76,11 @@ export function recordSessionEnd(
       by: 'system',
       reason: `${session.id} ${ending.status}: ${ending.reason}`,
       set: {
-        feedback: ending.feedback ?? `Session ${session.id} ${ending.status}: ${ending.reason}`,
+        feedback: feedbackAfter(
+          scope,
+          task,
+          ending.feedback ?? `Session ${session.id} ${ending.status}: ${ending.reason}`,
+        ),
         notBefore: new Date(deps.clock.nowMs() + delayMs).toISOString(),
       },
     });
@@ -91,6 +95,15 @@ export function recordSessionEnd(
       reason: `${why}: ${ending.reason}`,
     });
   }
+}
+
+const MAX_FEEDBACK = 8_000;
+
+/** While a proposal is sent back, the operator's words stay in front: a failed attempt must not make them forgotten. */
+function feedbackAfter(scope: WriteScope, task: TaskRecord, news: string): string {
+  const sentBack = scope.proposals.ofTask(task.id).some((proposal) => proposal.status === 'revision_requested');
+  if (!sentBack || task.feedback === null) return news;
+  return `${task.feedback.slice(0, MAX_FEEDBACK)}\n\n${news}`;
 }
 
 /** The agent is idle again unless another session of it lives; a drained one is disabled with its last session. */

@@ -237,19 +237,22 @@ function outcomeOf(deps: WorkDeps, { session, stop }: SessionJob, end: RoomEnd):
     case 'room_lost':
       return { status: 'failed', reason: `the container of ${session.id} was lost`, retry: 'again' };
     case 'stopped': {
-      const why = stop.reason as StopReason;
-      if (why === 'operator') return { status: 'cancelled', reason: 'stopped by the operator', retry: 'no' };
-      return {
-        status: 'cancelled',
-        reason: why === 'limit' ? 'the run reached its limit' : 'the engine stopped',
-        retry: 'give_back',
-      };
+      return stoppedBy(stop.reason as StopReason);
     }
     default: {
       const never: never = end.how;
       throw new Error(`unknown end ${String(never)}`);
     }
   }
+}
+
+function stoppedBy(why: StopReason): SessionEnding {
+  if (why === 'operator') return { status: 'cancelled', reason: 'stopped by the operator', retry: 'no' };
+  return {
+    status: 'cancelled',
+    reason: why === 'limit' ? 'the run reached its limit' : 'the engine stopped',
+    retry: 'give_back',
+  };
 }
 
 function refused(error: EngineError, set: SessionEnding['set']): SessionEnding {
@@ -389,13 +392,8 @@ const HEARTBEAT_MS = 5_000;
 /** A session that never got to its end by itself. */
 async function giveUp(deps: WorkDeps, { session, stop }: SessionJob, error: EngineError): Promise<void> {
   const stopped = stop.aborted || error.code === 'cancelled';
-  const why = stop.reason as StopReason;
   const ending: SessionEnding = stopped
-    ? {
-        status: 'cancelled',
-        reason: why === 'operator' ? 'stopped by the operator' : 'the engine stopped',
-        retry: why === 'operator' ? 'no' : 'give_back',
-      }
+    ? stoppedBy(stop.reason as StopReason)
     : {
         status: 'failed',
         reason: `${error.message}; ${error.remedy}`,

@@ -87,10 +87,12 @@ export async function buildRevision(
   if (built.error.code !== 'revision_refused') return err(fromRepository(built.error));
   if (built.error.reason === 'change_empty') return ok(null);
   return err(
-    engineError('revision_refused', built.error.message, built.error.remedy, {
-      reason: built.error.reason,
-      path: built.error.path,
-    }),
+    engineError(
+      'revision_refused',
+      built.error.path === null ? built.error.message : `${built.error.path}: ${built.error.message}`,
+      built.error.remedy,
+      { reason: built.error.reason, path: built.error.path },
+    ),
   );
 }
 

@@ -33,7 +33,13 @@ export async function runTest(
   if (!begun.ok) return begun;
   const id = begun.value.id;
   try {
-    const ended = await execute(deps, dependencies, job, id);
+    const ended = await execute(deps, dependencies, job, id).catch((bug: unknown): Result<RoomEnd, EngineError> => {
+      // The row must get an end all the same: one that says `running` would stay so until the next start.
+      if (!job.stop.aborted)
+        deps.warn(`test ${id} broke: ${bug instanceof Error ? (bug.stack ?? bug.message) : String(bug)}`);
+      const said = bug instanceof Error ? bug.message : String(bug);
+      return err(engineError('container_failed', `an internal error ended the test: ${said}`, 'run it again'));
+    });
     return await finish(deps, begun.value, verdict(deps, ended, job));
   } finally {
     await deps.files.removeRoot(id, { keepExport: false });
