@@ -4,8 +4,9 @@ import type { RunStatus } from '../domain/lifecycle.ts';
 import type { Principal } from '../domain/principal.ts';
 import type { ApproveMode, RunRecord } from '../domain/records.ts';
 import type { Result } from '../domain/result.ts';
+import type { WriteScope } from '../ports/store.ts';
 import { type DecisionDeps, decide, notFound, orRefuse, refuse } from './deps.ts';
-import { move } from './moves.ts';
+import { move, mustMove } from './moves.ts';
 
 export async function pauseRun(
   deps: DecisionDeps,
@@ -25,7 +26,10 @@ export async function drainRun(
   return steer(deps, runId, 'draining', by, reason);
 }
 
-/** Makes a paused, blocked or stopped run active again, with new bounds where given. */
+/**
+ * Makes a paused, blocked or stopped run active again, with new bounds where given. Its blocked tasks are open again: what
+ * stood in their way is the operator's to judge, and nothing else brings them back.
+ */
 export async function resumeRun(
   deps: DecisionDeps,
   runId: string,
@@ -50,6 +54,7 @@ export async function resumeRun(
           ? null
           : new Date(deps.clock.nowMs() + change.timeoutMs).toISOString(),
     };
+    reopenBlockedTasks(deps, scope, run, by);
     if (run.status === 'active') {
       scope.runs.update({ ...run, ...bounds, updatedAt: deps.clock.now() });
       scope.append({ type: 'run.bounds', principal: by, entity: 'run', entityId: run.id, runId: run.id, data: bounds });
@@ -58,6 +63,18 @@ export async function resumeRun(
     orRefuse(move(scope, 'run', run, deps.clock.now(), { to: 'active', by, set: bounds }));
     return {};
   });
+}
+
+function reopenBlockedTasks(deps: DecisionDeps, scope: WriteScope, run: RunRecord, by: Principal): void {
+  for (const task of scope.tasks.ofRun(run.id)) {
+    if (task.status !== 'blocked') continue;
+    mustMove(scope, 'task', task, deps.clock.now(), {
+      to: 'open',
+      by,
+      reason: `${run.id} was resumed`,
+      set: { notBefore: null },
+    });
+  }
 }
 
 async function steer(

@@ -52,7 +52,8 @@ export function createAdvancer(
   const refusals = new Map<string, EngineError>();
 
   async function advance(proposalId: ProposalId, options: AdvanceOptions): Promise<Result<Advanced, EngineError>> {
-    await underWay.get(proposalId)?.catch(() => undefined);
+    // Looked at again after each wait: of two that waited for the same one, only one goes on.
+    while (underWay.has(proposalId)) await underWay.get(proposalId)?.catch(() => undefined);
     const work = rounds(proposalId, options);
     underWay.set(proposalId, work);
     try {

@@ -26,6 +26,17 @@ export interface Dispatcher {
   idle(runId?: string): Promise<void>;
 }
 
+/** Nothing is wrong with the task: the next tick looks again. */
+const PASSES: ReadonlySet<EngineError['code']> = new Set(['store_busy', 'illegal_transition', 'cancelled']);
+/** A hiccup of git, disk or container engine; the task is blocked only when it lasts for so many ticks. */
+const MAY_PASS: ReadonlySet<EngineError['code']> = new Set([
+  'container_failed',
+  'git_failed',
+  'git_busy',
+  'storage_failed',
+]);
+const MAX_FAILURES = 10;
+
 interface UnderWay {
   readonly runId: string;
   readonly controller: AbortController;
@@ -35,6 +46,8 @@ interface UnderWay {
 /** Gives ready tasks to free agents and carries their sessions; at most `limits.max_sessions` at a time. */
 export function createDispatcher(deps: WorkDeps, dependencies: Dependencies, changed: () => void): Dispatcher {
   const underWay = new Map<string, UnderWay>();
+  /** Per task, how often in a row it could not start. */
+  const failures = new Map<string, number>();
   let closed = false;
   let closedWith: StopReason | null = null;
 
@@ -43,14 +56,20 @@ export function createDispatcher(deps: WorkDeps, dependencies: Dependencies, cha
       started = false;
       for (const assignment of plan(deps)) {
         if (closed) return { engineProblem: null };
-        const begun = await begin(deps, assignment.task, assignment.agent);
+        const { task } = assignment;
+        const begun = await begin(deps, task, assignment.agent);
         if (begun.ok) {
+          failures.delete(task.id);
           launch(begun.value);
           started = true;
         } else if (begun.error.code === 'container_engine_unavailable') {
           return { engineProblem: begun.error };
-        } else if (begun.error.code !== 'store_busy' && begun.error.code !== 'illegal_transition') {
-          await block(deps, assignment.task, begun.error);
+        } else if (!PASSES.has(begun.error.code)) {
+          const count = (failures.get(task.id) ?? 0) + 1;
+          failures.set(task.id, count);
+          if (MAY_PASS.has(begun.error.code) && count < MAX_FAILURES) continue;
+          failures.delete(task.id);
+          await block(deps, task, begun.error);
         }
       }
     }

@@ -56,6 +56,8 @@ export function createProposalTests(deps: WorkDeps, dependencies: Dependencies):
           stop,
         });
         if (!run.ok) return run;
+        if (run.value.status === 'cancelled')
+          return err(engineError('cancelled', `the tests of ${id} were ended early`, 'ask again when the engine runs'));
         passed &&= run.value.status === 'passed';
       }
       return ok(passed);

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
@@ -21,6 +22,7 @@ case "$title" in
   nothing) echo "looked around" ;;
   fails) echo "attempt at $(date +%s)"; echo "no luck" >&2; exit 3 ;;
   stubborn) trap '' TERM; echo kept > src/kept.txt; echo deaf; while :; do sleep 1; done ;;
+  lost) bad; echo asleep; exec sleep 600 ;;
   sleeper) echo asleep; exec sleep 600 ;;
   bomb) echo kept > src/kept.txt; echo armed; bomb() { bomb | bomb & }; bomb; sleep 600 ;;
   flood) head -c 104857600 /dev/zero | tr '\\0' x; echo flooded > src/a.txt ;;
@@ -183,6 +185,21 @@ describe.skipIf(!containerTestsEnabled())('a session comes to a true end', { tim
       expect(sessionsOf(seen, task)).toMatchObject([{ status: 'cancelled', statusReason: 'stopped by the operator' }]);
     await expectNothingLeft(road.dir);
     for (const task of tasks) await withdraw(task);
+  });
+
+  it('fails one whose container is taken away from outside, and says so', async () => {
+    const [task = ''] = await add(['lost']);
+    const sessionId = await untilSaid(task, 'asleep');
+    const { sessions } = await engine.query('snapshot', {});
+    const container = sessions.find((session) => session.id === sessionId)?.containerId ?? '';
+    execFileSync('docker', ['rm', '--force', container]);
+    const seen = await untilTask(task, ['in_review', 'failed']);
+    expect(sessionsOf(seen, task)).toMatchObject([
+      { status: 'failed', statusReason: `the container of ${sessionId} was lost` },
+      { status: 'succeeded', statusReason: 'nothing was changed' },
+    ]);
+    await expectNothingLeft(road.dir);
+    await withdraw(task);
   });
 
   it('ends with its task when that is cancelled', async () => {
@@ -451,6 +468,25 @@ describe.skipIf(!containerTestsEnabled())('sessions beside each other', { timeou
     expect(seen.sessions).toMatchObject([{ status: 'cancelled', statusReason: 'stopped by the operator' }]);
     await expectNothingLeft(road.dir);
     expect(leftoversOf(road.dir).dependencies).toEqual([]);
+  });
+
+  it('gives a task that was stopped another session when its run is resumed', async () => {
+    road = await roadProject({
+      agent: 'if [ "$(cat src/b.txt)" = beta ]; then sleep 600; else echo done > src/a.txt; fi',
+    });
+    const engine = await road.open();
+    const { runId } = value(await engine.command('task.add', { runId: null, tasks: [roadTask('again')] }, 'operator'));
+    await untilSnapshot(engine, ({ sessions }) => sessions[0]?.status === 'running');
+    value(await engine.command('run.stop', { runId }, 'operator'));
+    const stopped = await untilSnapshot(engine, ({ runs }) => runs[0]?.status === 'stopped');
+    expect(stopped.tasks).toMatchObject([{ status: 'blocked' }]);
+    road.write('src/b.txt', 'gamma\n');
+    road.commitAll('Let it through');
+    value(await engine.command('run.resume', { runId }, 'operator'));
+    const seen = await untilSnapshot(engine, ({ attention }) => attention.some((item) => item.kind === 'approval'));
+    expect(seen.tasks).toMatchObject([{ status: 'in_review' }]);
+    expect(seen.sessions.map(({ status }) => status)).toEqual(['cancelled', 'succeeded']);
+    await expectNothingLeft(road.dir);
   });
 
   it('still tells what the operator asked for after an attempt at it failed', async () => {
