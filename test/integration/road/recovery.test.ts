@@ -237,6 +237,7 @@ describe.skipIf(!containerTestsEnabled())('an engine that ends', { timeout: 300_
   it('leaves nothing behind however often it is killed', async () => {
     const report = await killSupervisors({ count: 5, seed: 20_251 });
     expect(report.kills).toBe(5);
-    expect(report.sessions).toBeGreaterThanOrEqual(2);
+    // The kills hit something: otherwise the case would prove nothing.
+    expect(report.orphaned + report.cancelledTests).toBeGreaterThan(0);
   });
 });
