@@ -10,11 +10,26 @@ const PATIENCE_MS = 5_000;
 const POLL_MS = 100;
 const EXTRA_PIDS = 64;
 
-/** All that uid 1000 may signal: everything of its own in the room, in any group or session, but not PID 1. */
-const TERMINATE = 'kill -s TERM -- -1 2>/dev/null; exit 0';
-/** Exit 0: nobody is left. Only built-ins: nothing is forked, so a full process table can't stop it. */
-const KILL_ALL = 'kill -s KILL -- -1 2>/dev/null; if kill -s 0 -- -1 2>/dev/null; then exit 3; fi; exit 0';
-const ANYBODY_LEFT = 'if kill -s 0 -- -1 2>/dev/null; then exit 3; fi; exit 0';
+/**
+ * All that uid 1000 may signal: everything of its own in the room, in any group or session, but not PID 1 and not the sender.
+ * `-TERM -1` is what busybox, dash and bash all read as "signal, everybody"; not all of them take `--`, and what the
+ * command answers differs, so nothing is concluded from it.
+ */
+const TERMINATE = 'kill -TERM -1 2>/dev/null; exit 0';
+/**
+ * Looks for a live process of our own user besides this shell. Only built-ins: nothing is forked, so a full process
+ * table can't stop it. The state stands behind the last `)` of the stat line, since a program names itself.
+ */
+const ANYBODY_LEFT = `for p in /proc/[0-9]*; do
+  [ -O "$p" ] || continue
+  [ "$p" = "/proc/$$" ] && continue
+  read -r line 2>/dev/null <"$p/stat" || continue
+  case "\${line##*) }" in Z*|X*) continue;; esac
+  exit 3
+done
+exit 0`;
+const KILL_ALL = `kill -KILL -1 2>/dev/null
+${ANYBODY_LEFT}`;
 const SOMEBODY_IS_LEFT = 3;
 
 /**
