@@ -71,7 +71,16 @@ describe('the program on the command line', { timeout: 180_000 }, () => {
     const { dir } = committed();
     await runProgram(dir, ['init', '--yes']);
     const before = await runProgram(dir, ['table', '--json']);
-    const refused = await runProgram(dir, ['task', 'add', 'Do it', '--readable', 'sorc/', '--writable', 'sorc/x/', '--json']);
+    const refused = await runProgram(dir, [
+      'task',
+      'add',
+      'Do it',
+      '--readable',
+      'sorc/',
+      '--writable',
+      'sorc/x/',
+      '--json',
+    ]);
     expect(refused).toMatchObject({ code: 1, stdout: expect.stringContaining('"code":"scope_empty"') });
     const after = await runProgram(dir, ['table', '--json']);
     expect(JSON.parse(after.stdout).lastEventId).toBe(JSON.parse(before.stdout).lastEventId);

@@ -69,8 +69,3 @@ function corner(spec: FrameSpec): readonly [string, string] {
 function whole(row: Row): FramedRow {
   return { before: [], content: row, after: [], selected: false };
 }
-
-/** Blank cells, for a row that has nothing. */
-export function blank(cells: number): Row {
-  return [seg(fitCells('', cells))];
-}
