@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -59,6 +59,22 @@ describe.skipIf(!containerTestsEnabled())('runs without a screen', { timeout: 24
     expect(git('rev-parse', 'HEAD')).toBe(base);
     const second = await run(dir, '--resume', '--approve', 'policy');
     expect(second).toMatchObject({ code: 0, summary: { proposals: [{ status: 'accepted' }] } });
+  });
+
+  it('says why an approved change could not be applied, and waits with exit 3', async () => {
+    const { dir, git, write } = await start({ agent: 'echo changed > src/a.txt', policy: NO_HUMAN });
+    const base = git('rev-parse', 'HEAD');
+    write('src/a.txt', 'mine\n');
+    const blocked = await run(dir, '--goal', 'Change a');
+    expect(blocked).toMatchObject({
+      code: 3,
+      summary: {
+        exit: 3,
+        proposals: [{ status: 'approved', reason: expect.stringMatching(/src\/a\.txt|uncommitted/) }],
+      },
+    });
+    expect(git('rev-parse', 'HEAD')).toBe(base);
+    expect(readFileSync(path.join(dir, 'src/a.txt'), 'utf8')).toBe('mine\n');
   });
 
   it('ends with 4 when a task failed and with 5 at a limit, resumable', async () => {

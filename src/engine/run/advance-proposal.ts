@@ -116,6 +116,7 @@ export function createAdvancer(
       // The target moved between the look and the lock: look again.
       if (applied.error.code === 'base_moved') continue;
       refusals.set(key, applied.error);
+      await noteRefusal(deps, proposal, applied.error);
       return answer(applied.error);
     }
     return err(
@@ -128,6 +129,32 @@ export function createAdvancer(
   }
 
   return { advance, busy: (id) => underWay.has(id), anyBusy: () => underWay.size > 0 };
+}
+
+/** An approved proposal that could not be applied waits for the operator, and says why. */
+async function noteRefusal(deps: WorkDeps, proposal: ProposalRecord, error: EngineError): Promise<void> {
+  if (error.code === 'cancelled') return;
+  const noted = await decide(deps.store, (scope) => {
+    const row = scope.proposals.get(proposal.id);
+    if (row?.status !== 'approved') return;
+    const statusReason = `${error.message}; ${error.remedy}`;
+    if (row.statusReason === statusReason) return;
+    scope.proposals.update({ ...row, statusReason, updatedAt: deps.clock.now() });
+    scope.append({
+      type: 'proposal.apply_refused',
+      principal: 'system',
+      entity: 'proposal',
+      entityId: row.id,
+      runId: row.runId,
+      data: {
+        revision: row.currentRevision,
+        code: error.code,
+        reason: error.message,
+        paths: error.details?.paths ?? [],
+      },
+    });
+  });
+  if (!noted.ok) deps.warn(`the refusal to apply ${proposal.id} could not be recorded: ${noted.error.message}`);
 }
 
 interface Seen {

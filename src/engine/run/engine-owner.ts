@@ -94,6 +94,8 @@ export function createEngineOwner({ deps, bases, transactions, digest, schedules
     if (deps.clock.monotonicMs() - lastReconcile > RECONCILE_MS) {
       lastReconcile = deps.clock.monotonicMs();
       keep(reconcile(deps, ours, false));
+      // What another git kept from being recovered at the start may be free by now; nothing is applied before.
+      if (deps.store.read((rows) => rows.transactions.open().length > 0)) keep(transactions.recover(deps.lifetime));
     }
   }
 

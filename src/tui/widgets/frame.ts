@@ -1,4 +1,4 @@
-import { fitCells, truncate } from '../text/measure.ts';
+import { truncate } from '../text/measure.ts';
 import { fitRow, type Row, rowWidth, seg } from '../text/row.ts';
 
 export interface FrameSpec {
