@@ -35,7 +35,7 @@ interface Manifest {
   readonly packageManager: string | null;
 }
 
-const NPM = { install: ['npm', 'ci', '--ignore-scripts'], hosts: ['registry.npmjs.org'], dir: 'node_modules' };
+const NPM = { install: ['npm', 'ci', '--ignore-scripts'], dir: 'node_modules' };
 
 const LOCK_FILES: readonly (readonly [file: string, name: string])[] = [
   ['package-lock.json', 'npm'],
@@ -45,22 +45,36 @@ const LOCK_FILES: readonly (readonly [file: string, name: string])[] = [
   ['bun.lock', 'bun'],
 ];
 
-const INSTALLS: Readonly<Record<string, Pick<PackageManager, 'install' | 'hosts' | 'dir'>>> = {
+const INSTALLS: Readonly<Record<string, Pick<PackageManager, 'install' | 'dir'>>> = {
   npm: NPM,
   pnpm: { ...NPM, install: ['pnpm', 'install', '--frozen-lockfile', '--ignore-scripts'] },
-  yarn: { ...NPM, install: ['yarn', 'install', '--immutable', '--mode=skip-build'], hosts: ['registry.yarnpkg.com'] },
+  yarn: { ...NPM, install: ['yarn', 'install', '--immutable', '--mode=skip-build'] },
   bun: { ...NPM, install: ['bun', 'install', '--frozen-lockfile', '--ignore-scripts'] },
 };
 
 async function detectPackageManager(read: ReadRootFile, manifest: Manifest | null): Promise<PackageManager | null> {
-  const declared = manifest?.packageManager?.split('@')[0] ?? '';
-  const declaredInstall = INSTALLS[declared];
-  if (declaredInstall !== undefined) return { name: declared, from: 'package.json', ...declaredInstall };
+  const locks: { readonly file: string; readonly name: string; readonly text: string }[] = [];
   for (const [file, name] of LOCK_FILES) {
-    const install = INSTALLS[name];
-    if (install !== undefined && (await read(file)) !== null) return { name, from: file, ...install };
+    const text = await read(file);
+    if (text !== null) locks.push({ file, name, text });
   }
-  return null;
+  const declared = manifest?.packageManager?.split('@')[0] ?? '';
+  const lock = locks.find(({ name }) => name === declared) ?? locks[0];
+  const hosts = lock === undefined ? [] : hostsOf(lock.text);
+  const declaredInstall = INSTALLS[declared];
+  if (declaredInstall !== undefined) return { name: declared, from: 'package.json', hosts, ...declaredInstall };
+  const install = lock === undefined ? undefined : INSTALLS[lock.name];
+  if (lock === undefined || install === undefined) return null;
+  return { name: lock.name, from: lock.file, hosts, ...install };
+}
+
+/** Hosts that a lock file says packages come from (`"resolved": "https://…"`), most frequent first. */
+function hostsOf(lock: string): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const [, host] of lock.matchAll(/\bresolved"?:? "https:\/\/([a-z0-9.-]+)\//g)) {
+    if (host !== undefined) counts.set(host, (counts.get(host) ?? 0) + 1);
+  }
+  return [...counts].sort(([, a], [, b]) => b - a).map(([host]) => host);
 }
 
 async function detectTests(read: ReadRootFile, manifest: Manifest | null, manager: PackageManager | null) {

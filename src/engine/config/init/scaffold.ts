@@ -54,8 +54,10 @@ function tokens(projectName: string, findings: ProjectFindings): Tokens {
 function prepareComment({ packageManager }: ProjectFindings): string {
   if (packageManager === null) return '';
   const { name, install, hosts, dir } = packageManager;
-  const prepare = `{argv: ${JSON.stringify(install)}, hosts: ${JSON.stringify(hosts)}, dir: ${dir}}`;
-  const why = `  # With this line, ${name} installs the dependencies once per lock file, in a sealed container that reaches these hosts only.`;
+  // A lock file that names no host leaves the name to the operator.
+  const named = hosts.length > 0 ? hosts : ['registry.example.com'];
+  const prepare = `{argv: ${JSON.stringify(install)}, hosts: ${JSON.stringify(named)}, dir: ${dir}}`;
+  const why = `  # With this line, ${name} installs the dependencies once per lock file, in a sealed container that reaches these hosts only${hosts.length > 0 ? '' : ' (put the host of your registry there)'}.`;
   return `${why}\n  # prepare: ${prepare}\n`;
 }
 
