@@ -297,7 +297,7 @@ export interface Engine {
   close(how: 'drain' | 'stop'): Promise<void>;
 }
 
-/** How `run`-like commands end (06): 0 all done, 3 blocked, 4 failed tasks, 5 limit. */
+/** How `run`-like commands end: 0 all done, 3 blocked, 4 failed tasks, 5 limit. */
 export interface RunOutcome {
   readonly runId: RunId;
   readonly exit: 0 | 1 | 3 | 4 | 5;

@@ -25,7 +25,7 @@ const SETTLED = new Set(['done', 'failed', 'cancelled']);
 const PROPOSAL_SETTLED = new Set(['accepted', 'reverted', 'rejected', 'withdrawn']);
 const SESSION_LIVE = new Set(['starting', 'running', 'paused', 'exporting']);
 
-/** Where a run stands (02-domain 2.6), per run and never across runs. */
+/** Where a run stands, per run and never across runs. */
 export function converge(input: ConvergenceInput): Convergence {
   const { tasks, proposals, sessions } = input;
   if (tasks.length === 0 && proposals.length === 0) return { kind: 'awaiting_work' };

@@ -1,6 +1,6 @@
 /**
  * Every expected failure that can reach a person or a script, by stable code. `exit` is the process exit code of a
- * command that ends with it (06: 1 error, 2 usage, 3 needs the operator, 6 engine owned elsewhere).
+ * command that ends with it (1 error, 2 usage, 3 needs the operator, 6 engine owned elsewhere).
  */
 export const ERRORS = {
   not_a_repository: { exit: 1, means: 'the directory is not inside a git repository' },

@@ -24,7 +24,7 @@ export interface GateInput {
 }
 
 /**
- * All gates of one revision in their fixed order (02-domain 2.4; this version has base, scope, tests and human). The
+ * All gates of one revision in their fixed order (this version has base, scope, tests and human). The
  * one function behind validate, apply, the screen and `--json`.
  */
 export function computeGates(input: GateInput): readonly Gate[] {

@@ -23,7 +23,7 @@ export interface Assignment {
 }
 
 /**
- * Which ready tasks start now (02-domain 2.7): highest priority first, then oldest; each to an enabled agent of its
+ * Which ready tasks start now: highest priority first, then oldest; each to an enabled agent of its
  * role with free capacity. A task whose claims conflict waits instead of failing.
  */
 export function planAssignments(input: SchedulingInput): readonly Assignment[] {

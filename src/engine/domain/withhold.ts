@@ -26,7 +26,7 @@ interface WithheldRule {
 /** git's own data in any directory, and what belongs to this program at the root. */
 const NEVER_SEEDED = /(?:^|\/)\.git(?:\/|$)|^\.roundtable(?:\/|$)/;
 
-/** The documented list (04-sandbox 4.1), at any depth, in any case. */
+/** The documented list, at any depth, in any case. */
 export const WITHHELD: readonly WithheldRule[] = [
   {
     label: '.env* and *.env, but not .env.example, .env.sample, .env.template',

@@ -127,7 +127,7 @@ export interface DiffFile {
   readonly truncated: boolean;
 }
 
-/** The project's private bare repository `<state>/objects.git`; git is the only patch parser (02-domain 2.3). */
+/** The project's private bare repository `<state>/objects.git`; git is the only patch parser. */
 export interface PrivateRepository {
   /** Creates the repository if needed and makes the commit's objects available in it. Idempotent. */
   ensureBase(commit: ObjectId, signal: AbortSignal): Promise<Result<{ readonly tree: ObjectId }, RepositoryFailure>>;

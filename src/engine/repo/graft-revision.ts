@@ -1,4 +1,4 @@
-/** The same change on a new base, made without a merge (02-domain 2.3, Graft). */
+/** The same change on a new base, made without a merge. */
 import path from 'node:path';
 import type { ObjectId } from '../domain/ids.ts';
 import { err, ok, type Result } from '../domain/result.ts';

@@ -1,4 +1,4 @@
-/** A revision from a patch. The patch is untrusted bytes; git is its only parser (02-domain 2.3). */
+/** A revision from a patch. The patch is untrusted bytes; git is its only parser. */
 import { copyFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ObjectId } from '../domain/ids.ts';

@@ -19,7 +19,7 @@ interface Candidate {
 }
 
 /**
- * Judges a result tree against its base: the tree diff is the truth, wherever it came from (02-domain 2.3).
+ * Judges a result tree against its base: the tree diff is the truth, wherever it came from.
  * `place` must offer the objects of both trees.
  */
 export async function judgeTree(

@@ -1,6 +1,6 @@
 /**
  * A revision from a session's exported workspace. Trusts: that the extractor wrote plain files only, below `spec.dir`, and
- * that nobody else writes there. Does not trust: names, content, absence (workspaces are partial, 02-domain 2.3).
+ * that nobody else writes there. Does not trust: names, content, absence (workspaces are partial).
  */
 import path from 'node:path';
 import type { ObjectId } from '../domain/ids.ts';

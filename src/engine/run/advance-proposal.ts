@@ -249,7 +249,7 @@ async function step(
 }
 
 /**
- * The same change on the new base as a new revision (02-domain 2.3): approvals carry over as new records that name the
+ * The same change on the new base as a new revision: approvals carry over as new records that name the
  * original, as long as the policy is the same; tests run again on the new tree.
  */
 async function graft(

@@ -12,7 +12,7 @@ import type { Repositories, WriteScope } from '../ports/store.ts';
 import type { WorkDeps } from './deps.ts';
 
 /**
- * Moves each live run to where its tasks and proposals say it stands (02-domain 2.6): completed, blocked with what it waits
+ * Moves each live run to where its tasks and proposals say it stands: completed, blocked with what it waits
  * for, active again, drained at a limit, stopped when a drain has come to its end.
  */
 export async function restRuns(

@@ -35,7 +35,7 @@ export interface SessionJob {
 export type StopReason = 'operator' | 'engine' | 'limit';
 
 /**
- * Carries one session from its row to its end (04-sandbox 4.2): provision, create, seed, exec, watch, end, pause, export,
+ * Carries one session from its row to its end: provision, create, seed, exec, watch, end, pause, export,
  * remove, build the revision, submit. Always leaves the session in a true end state and its room removed.
  */
 export async function superviseSession(deps: WorkDeps, dependencies: Dependencies, job: SessionJob): Promise<void> {

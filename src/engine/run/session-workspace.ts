@@ -8,7 +8,7 @@ import type { BuiltRevision, Provisioned } from '../ports/private-repository.ts'
 import type { WorkDeps } from './deps.ts';
 import { fromRuntime } from './resolve-adapter.ts';
 
-/** Bounds of an export beside `limits.max_file_bytes` (04-sandbox 4.3). */
+/** Bounds of an export beside `limits.max_file_bytes`. */
 const EXPORT_BOUNDS = {
   maxEntries: 100_000,
   maxTotalBytes: 1024 ** 3,
