@@ -9,7 +9,8 @@ import type { EffectivePolicy } from '../ports/policy-source.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { WorkDeps } from './deps.ts';
 import { type ReadyAdapter, resolveAdapter } from './resolve-adapter.ts';
-import { type StopReason, superviseSession } from './session-supervisor.ts';
+import type { StopReason } from './session-job.ts';
+import { superviseSession } from './session-supervisor.ts';
 import { claimedResources, conflictingClaim, takeClaims } from './task-claims.ts';
 
 export interface Dispatcher {
