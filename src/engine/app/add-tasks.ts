@@ -1,3 +1,4 @@
+import type { NewTask } from '../api.ts';
 import { type EngineError, engineError } from '../domain/errors.ts';
 import type { AgentId, RunId, TaskId } from '../domain/ids.ts';
 import { normalizePath } from '../domain/path.ts';
@@ -11,20 +12,9 @@ import { insertRun, resolveTarget } from './create-run.ts';
 import { type DecisionDeps, decide, fromRepository, orRefuse, refuse } from './deps.ts';
 import { move } from './moves.ts';
 
-export interface TaskDraft {
+export interface TaskDraft extends NewTask {
   /** Name by which other drafts of the same call may depend on this one, e.g. the file's stem; null for none. */
   readonly key: string | null;
-  readonly title: string;
-  readonly body: string;
-  readonly readablePaths: readonly string[] | null;
-  readonly writablePaths: readonly string[] | null;
-  readonly risk: Risk;
-  readonly priority: number;
-  readonly role: Role;
-  readonly agentId: string | null;
-  /** Task ids, or keys of the same call. */
-  readonly dependsOn: readonly string[];
-  readonly expectedTests: readonly (readonly string[])[];
 }
 
 /** Bounds of one task, stated here and nowhere else. */
