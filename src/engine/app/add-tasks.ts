@@ -3,7 +3,7 @@ import { type EngineError, engineError } from '../domain/errors.ts';
 import type { AgentId, RunId, TaskId } from '../domain/ids.ts';
 import { normalizePath } from '../domain/path.ts';
 import type { Principal } from '../domain/principal.ts';
-import type { Risk, Role, RunRecord, TaskRecord } from '../domain/records.ts';
+import type { Role, RunRecord, TaskRecord } from '../domain/records.ts';
 import { err, ok, type Result } from '../domain/result.ts';
 import { compileScope, isGlob } from '../domain/scope.ts';
 import { findCycle } from '../domain/task-graph.ts';
