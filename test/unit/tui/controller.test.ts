@@ -122,6 +122,7 @@ describe('other decisions', () => {
       name: 'transaction.rollback',
       input: { transactionId: 'TX-5', origin: 'tui', reason: 'broke the import' },
     });
+    await screen.until((state) => state.data.snapshot?.transactions.some((row) => row.status === 'reverted') === true);
     screen.press('GR');
     expect(screen.state().ui.notice?.text).toContain('only what is applied');
   });
