@@ -6,6 +6,7 @@ import { createApplication } from './compose.ts';
 /** Runs one command line in this process: signals, streams and the exit code are here and nowhere else. */
 export async function main(argv: readonly string[], version: string): Promise<void> {
   const interrupt = new AbortController();
+  let firstMs = 0;
   for (const [signal, code] of [
     ['SIGINT', 130],
     ['SIGTERM', 143],
@@ -13,7 +14,10 @@ export async function main(argv: readonly string[], version: string): Promise<vo
   ] as const) {
     process.on(signal, () => {
       // The first one lets the work end well; who asks again does not want to wait.
-      if (interrupt.signal.aborted) process.exit(code);
+      // One key press may arrive twice, from the terminal and from a parent that passes it on.
+      if (interrupt.signal.aborted && performance.now() - firstMs > REPEAT_MS) process.exit(code);
+      if (interrupt.signal.aborted) return;
+      firstMs = performance.now();
       interrupt.abort(code);
     });
   }
@@ -34,6 +38,8 @@ export async function main(argv: readonly string[], version: string): Promise<vo
   await flushed();
   process.exit(exitCode);
 }
+
+const REPEAT_MS = 500;
 
 /** Output to a pipe is asynchronous: exiting before it is written would cut the last lines off. */
 async function flushed(): Promise<void> {

@@ -293,7 +293,10 @@ async function showDiff(engine: Engine, proposal: ProposalView, voice: DemoVoice
 
 async function offerScreen(ctx: CommandContext, directory: string): Promise<boolean> {
   const prompt = createInterface({ input: ctx.stdin, output: ctx.stdout });
-  const answer = await prompt.question('Open the screen on the sample repository? [y/N] ');
+  const answer = await prompt
+    .question('Open the screen on the sample repository? [y/N] ', { signal: ctx.interrupt })
+    // Ctrl-C at the question is a no.
+    .catch(() => '');
   prompt.close();
   if (!/^y/i.test(answer.trim())) return false;
   const opened = await ctx.app.open({ directory, ownership: 'prefer', command: 'roundtable' });

@@ -8,6 +8,7 @@ export interface EventFilter {
 }
 
 const BATCH = 500;
+const STAY_MS = 60_000;
 
 /**
  * Hands every event after `afterId` that fits the filter to `onEvent`, in order and once, until `stop` fires; then
@@ -34,6 +35,8 @@ export async function followEvents(
   const bell = createBell();
   const subscription = engine.subscribe(() => bell.ring());
   const onStop = () => bell.ring();
+  // What the subscription waits with lets the process end; whoever follows wants it to stay.
+  const alive = setInterval(() => undefined, STAY_MS);
   stop.addEventListener('abort', onStop);
   try {
     for (;;) {
@@ -45,6 +48,7 @@ export async function followEvents(
   } finally {
     stop.removeEventListener('abort', onStop);
     subscription.close();
+    clearInterval(alive);
   }
 }
 

@@ -22,7 +22,7 @@ export function addEvents(parent: Command, program: Program): void {
     .command('events')
     .description('the log of everything that happened, ascending; with --json one event per line')
     .option('--run <id>', 'only those of a run')
-    .option('--type <type>', 'only those of a type, e.g. proposal.submitted')
+    .option('--type <type>', 'only those of a type, e.g. proposal.in_review')
     .option('--entity <entity>', 'only those of a kind of thing or of one, e.g. proposal or proposal:P-3')
     .option('--after <n>', 'only those after this event id', parseWhole('--after', 0, Number.MAX_SAFE_INTEGER), 0)
     .option('--limit <n>', 'at most so many, 1 to 200; not with -f', parseWhole('--limit', 1, 200), DEFAULT_LIMIT)

@@ -7,6 +7,7 @@ import { gateLines, openGates } from './gate-text.ts';
 import { type Invocation, implement, type Program, withExample } from './invocation.ts';
 import { printPage } from './lists.ts';
 import { notFound } from './not-found.ts';
+import type { Output } from './output.ts';
 import { addPaging, type PageOptions } from './page.ts';
 import { badArgument } from './usage.ts';
 import { parseWhole } from './values.ts';
@@ -57,6 +58,7 @@ interface ShowOptions {
   readonly diff?: boolean;
   readonly gates?: boolean;
   readonly stat?: boolean;
+  readonly log?: boolean;
 }
 
 function addShow(group: Command, program: Program): void {
@@ -66,12 +68,14 @@ function addShow(group: Command, program: Program): void {
     .argument('<id>', 'proposal')
     .option('--diff', 'the change itself')
     .option('--gates', 'only the gates')
-    .option('--stat', 'only the files');
+    .option('--stat', 'only the files')
+    .option('--log', 'what the newest run of the tests printed');
   implement<ShowOptions>(program, command, 'roundtable proposals show P-1 --diff', (invocation) =>
     withSnapshot(invocation, 'proposals show', async ({ proposals }, engine) => {
       const { out, options, operands } = invocation;
       const proposal = find(proposals, operands[0]);
       if (!proposal.ok) return out.fail(proposal.error);
+      if (options.log === true) return printTestLog(out, engine, proposal.value);
       const all = options.diff !== true && options.gates !== true && options.stat !== true;
       const wantFiles = all || options.diff === true || options.stat === true;
       const diff = wantFiles ? await engine.query('diff', { proposalId: proposal.value.id }) : null;
@@ -84,6 +88,28 @@ function addShow(group: Command, program: Program): void {
       return 0;
     }),
   );
+}
+
+const TEST_LOG_BYTES = 1024 * 1024;
+
+/** The log of the newest test run of the current revision: what to read when the tests gate has failed. */
+async function printTestLog(out: Output, engine: Engine, proposal: ProposalView): Promise<number> {
+  const run = proposal.testRuns.at(-1);
+  if (run === undefined) {
+    return out.fail(
+      badArgument(
+        `no test ran on ${proposal.id} revision ${proposal.currentRevision}`,
+        'run them with `roundtable proposals test`',
+      ),
+    );
+  }
+  const log = await engine.query('testLog', { testRunId: run.id, fromByte: 0, maxBytes: TEST_LOG_BYTES });
+  if (!log.ok) return out.fail(log.error);
+  out.document({ testRun: run, text: log.value.text });
+  out.line(`${run.id} ${run.status}  ${run.argv.join(' ')}${run.detail === null ? '' : `  (${run.detail})`}`);
+  out.block(log.value.text);
+  if (log.value.truncated) out.note('the log was cut off at the limit of sandbox.output_bytes');
+  return 0;
 }
 
 function headLines(proposal: ProposalView): readonly string[] {

@@ -154,6 +154,11 @@ async function printLog(
     if (ended || options.follow !== true) {
       flush(true);
       if (truncated) out.note('the log was cut off at the limit of sandbox.output_bytes');
+      if (fromByte === 0 && stream === 'stdout') {
+        const other = await engine.query('sessionLog', { sessionId, stream: 'stderr', fromByte: 0, maxBytes: 1 });
+        if (other.ok && other.value.text !== '')
+          out.note(`nothing on stdout; see roundtable sessions logs ${sessionId} --stream stderr`);
+      }
       return 0;
     }
     await pause(POLL_MS, end);

@@ -10,7 +10,7 @@ export async function withEngine<O>(
   work: (engine: Engine) => Promise<CommandResult>,
 ): Promise<CommandResult> {
   const { ctx, directory, out } = invocation;
-  const opened = await ctx.app.open({ directory, ownership, command: `roundtable ${command}` });
+  const opened = await ctx.app.open({ directory, ownership, command: `roundtable ${command}`.trim() });
   if (!opened.ok) return out.fail(opened.error);
   try {
     return await work(opened.value);

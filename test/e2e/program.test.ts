@@ -1,7 +1,8 @@
+import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { runProgram, type TemporaryRepository, temporaryRepository } from '../support/program.ts';
+import { PROGRAM, runProgram, type TemporaryRepository, temporaryRepository } from '../support/program.ts';
 
 describe('the program on the command line', { timeout: 180_000 }, () => {
   let repository: TemporaryRepository | null = null;
@@ -122,6 +123,25 @@ describe('the program on the command line', { timeout: 180_000 }, () => {
     expect(added.code).toBe(0);
     const runs = JSON.parse((await runProgram(dir, ['table', '--json'])).stdout).runs;
     expect(runs[0].targetRef).toBe('HEAD');
+  });
+
+  it('follows the events until it is interrupted, those of other processes too', async () => {
+    const { dir } = committed();
+    await runProgram(dir, ['init', '--yes']);
+    const follower = spawn(process.execPath, [PROGRAM, 'events', '-f', '--json'], { cwd: dir });
+    const ended = new Promise<number | null>((resolve) => follower.on('exit', resolve));
+    let seen = '';
+    const sawTask = new Promise<void>((resolve) => {
+      follower.stdout.on('data', (chunk: Buffer) => {
+        seen += chunk.toString();
+        if (seen.includes('"task.open"')) resolve();
+      });
+    });
+    expect((await runProgram(dir, ['task', 'Change a file', '--json'])).code).toBe(0);
+    await Promise.race([sawTask, ended]);
+    expect(seen).toContain('"task.open"');
+    follower.kill('SIGINT');
+    expect(await ended).toBe(130);
   });
 
   it('leaves a work tree as it was after init: only its own files are new', async () => {

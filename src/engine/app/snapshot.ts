@@ -1,6 +1,7 @@
 import type { AttentionItem, EngineState, ProposalView, RevisionView, Snapshot } from '../api.ts';
 import type { BaseState } from '../domain/gates.ts';
 import { machinePending } from '../domain/gates.ts';
+import { isTerminal } from '../domain/lifecycle.ts';
 import type { ProposalRecord, RevisionRecord, TaskRecord } from '../domain/records.ts';
 import type { Repositories } from '../ports/store.ts';
 import type { DecisionDeps } from './deps.ts';
@@ -34,7 +35,7 @@ export function takeSnapshot(deps: DecisionDeps, around: SnapshotSurroundings): 
       transactions,
       attention: [
         ...proposals.flatMap(proposalAttention),
-        ...tasks.flatMap((task) => taskAttention(task, proposals)),
+        ...tasks.flatMap((task) => (isOver(rows, task) ? [] : taskAttention(task, proposals))),
         ...transactions
           .filter((transaction) => transaction.needsOperator)
           .map(
@@ -117,11 +118,28 @@ function proposalAttention(proposal: ProposalView): readonly AttentionItem[] {
   return [];
 }
 
+/** Nothing is left to decide about a task whose run has come to its end. */
+function isOver(rows: Repositories, task: TaskRecord): boolean {
+  const run = rows.runs.get(task.runId);
+  return run === null || isTerminal('run', run.status);
+}
+
 function taskAttention(task: TaskRecord, proposals: readonly ProposalView[]): readonly AttentionItem[] {
   if (task.status === 'proposed')
     return [{ kind: 'approval', entity: 'task', id: task.id, text: `${task.title} was proposed by ${task.createdBy}` }];
   if (task.status === 'failed')
     return [{ kind: 'failed_task', entity: 'task', id: task.id, text: task.statusReason ?? task.title }];
+  if (task.status === 'blocked') {
+    const why = task.statusReason ?? task.title;
+    return [
+      {
+        kind: 'failed_task',
+        entity: 'task',
+        id: task.id,
+        text: `blocked: ${why}; go on with \`roundtable runs resume ${task.runId}\`, or cancel it`,
+      },
+    ];
+  }
   const open = proposals.some((proposal) => proposal.taskId === task.id && !settledProposal(proposal.status));
   if (task.status === 'in_review' && !open)
     return [

@@ -35,8 +35,12 @@ export function allPassed(gates: readonly Gate[]): boolean {
   return gates.every((gate) => gate.status === 'passed' || gate.status === 'overridden');
 }
 
-/** True when a machine could still change a gate by itself, so that nobody needs to be asked yet. */
+/**
+ * True when a machine could still change a gate by itself, so that nobody needs to be asked yet. A gate that has failed
+ * settles the matter: what is still pending beside it isn't run.
+ */
 export function machinePending(gates: readonly Gate[]): boolean {
+  if (gates.some((gate) => gate.status === 'failed')) return false;
   return gates.some((gate) => gate.status === 'pending' && gate.id !== 'human');
 }
 
@@ -73,7 +77,7 @@ function scopeGate({ revision, inWritableScope, writablePaths }: GateInput): Gat
   };
 }
 
-function testsGate({ revision, requiredTests, testImage, testRuns }: GateInput): Gate {
+function testsGate({ revision, requiredTests, testImage, testRuns, inWritableScope }: GateInput): Gate {
   if (!revision.policy.testsRequired) return passed('tests', 'the policy asks for none');
   if (requiredTests.length === 0) {
     return {
@@ -99,7 +103,7 @@ function testsGate({ revision, requiredTests, testImage, testRuns }: GateInput):
       id: 'tests',
       status: 'failed',
       detail: `${commandText(requiredTests[failedAt] ?? [])}: ${run?.status ?? 'failed'}${exitText(run ?? null)}`,
-      remedy: 'read the test log, then request changes or run the tests again',
+      remedy: `read the log (\`roundtable proposals show ${revision.proposalId} --log\`), then request changes or run the tests again`,
     };
   }
   const done = evidence.filter((run) => run?.status === 'passed').length;
@@ -108,7 +112,9 @@ function testsGate({ revision, requiredTests, testImage, testRuns }: GateInput):
       id: 'tests',
       status: 'pending',
       detail: `${done} of ${requiredTests.length} passed on this result tree`,
-      remedy: 'they run by themselves while an engine runs; `roundtable proposals test` runs them now',
+      remedy: revision.changes.every((change) => inWritableScope(change.path))
+        ? 'they run by themselves while an engine runs; `roundtable proposals test` runs them now'
+        : 'not run while the scope gate fails; `roundtable proposals test` runs them all the same',
     };
   }
   return passed('tests', `${count(done, 'command')} passed on tree ${short(revision.resultTree)}`);

@@ -45,7 +45,9 @@ function rules(input: BriefingInput): readonly string[] {
     '## Rules of this room',
     '',
     `- The workspace is the current directory and holds ${input.seededFiles} files of the project; the original is read-only at /roundtable/source.`,
-    `- Change only: ${task.writablePaths.join(', ')}. A change elsewhere is refused.`,
+    task.writablePaths.some((entry) => entry === '.' || entry === './')
+      ? '- Any file of the workspace may be changed.'
+      : `- Change only: ${task.writablePaths.join(', ')} (a change elsewhere is refused).`,
     '- Leave the change in the workspace when you end; it becomes a proposal. Do not commit, there is nothing to push to.',
     '- Symbolic links, submodules and files outside the scope are refused. There is no network.',
     ...(input.requiredTests.length > 0

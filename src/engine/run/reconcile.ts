@@ -71,7 +71,8 @@ async function closeLost(
       recordSessionEnd(deps, scope, session, {
         status: 'orphaned',
         reason: 'the engine ended while it ran',
-        retry: 'again',
+        // Not the agent's failure: the attempt does not count.
+        retry: 'give_back',
       });
     }
     if (!atStart) return;

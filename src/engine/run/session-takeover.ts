@@ -32,8 +32,9 @@ export async function takeOver(
       ? err(engineError('container_failed', 'the container was lost', ''))
       : await exportWorkspace(deps, room, seeded, exportDir, signal);
   if (outcome.status !== 'succeeded') {
+    const words = end.how === 'exited' ? await lastWords(deps, session.id, end) : '';
     if (exported.ok) await keepForInspection(deps, session, seeded, exportDir, exported.value, signal);
-    return endSession(deps, session.id, { ...outcome, set: facts });
+    return endSession(deps, session.id, { ...outcome, reason: `${outcome.reason}${words}`, set: facts });
   }
   if (!exported.ok) {
     const archive = await room.exportWorkspace(signal);
@@ -45,6 +46,15 @@ export async function takeOver(
   return succeed(deps, job, built.value, facts);
 }
 
+/** The last line of what a failed agent said on stderr: mostly why. */
+async function lastWords(deps: WorkDeps, sessionId: string, end: RoomEnd): Promise<string> {
+  const from = Math.max(0, end.stderr.keptBytes - LAST_WORDS_BYTES);
+  const kept = await deps.files.readLog(sessionId, 'stderr', from, LAST_WORDS_BYTES);
+  const line = kept?.text.trim().split('\n').at(-1)?.trim() ?? '';
+  return line === '' ? '' : `: ${line.slice(0, 200)}`;
+}
+
+const LAST_WORDS_BYTES = 500;
 const EXPORT_TIMEOUT_MS = 10 * 60_000;
 /** Bound of a raw archive that is kept because its export was refused. */
 const ARCHIVE_BYTES = 256 * 1024 ** 2;

@@ -38,7 +38,7 @@ export function translateEngineError(cause: unknown, doing: string): RuntimeFail
     return failure(
       'image_missing',
       `could not ${doing}: ${answer}`,
-      'build it with `roundtable image build`, or fetch it with `roundtable image pull`',
+      'build it with `roundtable image build ADAPTER`, or fetch it with the container engine',
       cause,
     );
   }

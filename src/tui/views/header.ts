@@ -22,7 +22,7 @@ export function headerRow(data: ScreenData, cells: number): Row {
       ? [seg('no run  ', 'dim')]
       : [seg(`run ${run.id} ${statusWords(run.status)}  `, statusTone(run.status))]),
     seg(`${live}/${capacity} sessions  `),
-    seg(engine.containerEngine ?? 'no container engine'),
+    seg(engine.containerEngine ?? (engine.role === 'client' ? '' : 'no container engine')),
   ];
   const count = snapshot.attention.length;
   const right: Row =

@@ -117,7 +117,11 @@ describe.skipIf(!containerTestsEnabled())('the whole road', { timeout: 240_000 }
   });
 
   it('fails the scope gate for a path that may be read but not written', async () => {
-    const road = await start({ agent: 'echo sneaky > docs/readme.md' });
+    const road = await start({
+      agent: 'echo sneaky > docs/readme.md',
+      config: 'limits: {max_sessions: 2, max_attempts: 1}\ntests: {required: [["true"]]}',
+      policy: 'consensus:\n  default: {tests_required: true, human_approval_required: true}',
+    });
     const engine = await road.open();
     value(
       await engine.command(
@@ -130,6 +134,8 @@ describe.skipIf(!containerTestsEnabled())('the whole road', { timeout: 240_000 }
     const scope = seen.proposals[0]?.gates.find((gate) => gate.id === 'scope');
     expect(scope).toMatchObject({ status: 'failed', detail: expect.stringContaining('docs/readme.md') });
     expect((await approve(engine, 'P-1', 1)).ok).toBe(false);
+    // Tests that are not run must not keep the run from coming to rest.
+    await untilSnapshot(engine, ({ runs }) => runs[0]?.status === 'blocked');
   });
 
   it('grafts an approved change onto a base that moved elsewhere, with the approval and without the test result', async () => {

@@ -172,7 +172,10 @@ function nextSteps(facts: RepositoryFacts, findings: ProjectFindings, kept: read
   if (findings.packageManager !== null) {
     steps.push('tests need the installed dependencies? Take the # from tests.prepare in .roundtable/config.yaml');
   }
-  steps.push('say which program the agents run, in .roundtable/config.yaml under adapters: (command, args, image)');
+  steps.push(
+    'say which program the agents run, in .roundtable/config.yaml under adapters: (command, args); what stands there only writes the task into NOTES.md',
+  );
+  steps.push('make an image for it: roundtable image build generic');
   steps.push('check it: roundtable config check');
   return steps;
 }

@@ -66,8 +66,14 @@ export function refuse(
   return err(refusal(code, message, paths));
 }
 
+/** Paths in a message; all of them are in the details. */
+const SHOWN_PATHS = 10;
+
 /** As it is shown to people and scripts. */
 export function toEngineError(error: TransactionRefusal): EngineError {
   const [code] = TRANSACTION_REFUSALS[error.code];
-  return engineError(code, error.message, error.remedy, { reason: error.code, paths: error.paths });
+  const listed = error.paths.filter((path) => !error.message.includes(path));
+  const more = listed.length > SHOWN_PATHS ? ` and ${listed.length - SHOWN_PATHS} more` : '';
+  const where = listed.length === 0 ? '' : `: ${listed.slice(0, SHOWN_PATHS).join(', ')}${more}`;
+  return engineError(code, `${error.message}${where}`, error.remedy, { reason: error.code, paths: error.paths });
 }

@@ -56,7 +56,7 @@ export function dialogView(dialog: DialogState, data: ScreenData, cells: number)
         title: `Stop ${dialog.sessionId}`,
         rows: [
           ...words(
-            'Its container is ended. What it has changed so far is exported and kept; its task is tried again while attempts are left.',
+            'Its container is ended. What it has changed so far is kept (`roundtable sessions show` says what). Its task is blocked until its run is resumed.',
             cells,
           ),
           [],
