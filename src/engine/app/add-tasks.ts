@@ -45,9 +45,7 @@ export async function addTasks(
   }
   const settings = deps.settings.current();
   const run = deps.store.read((rows) =>
-    input.runId === null
-      ? rows.runs.live().find((row) => row.status !== 'draining')
-      : rows.runs.get(input.runId as RunId),
+    input.runId === null ? rows.runs.live().find(joinable) : rows.runs.get(input.runId as RunId),
   );
   if (input.runId !== null && !run)
     return err(engineError('not_found', `there is no run ${input.runId}`, 'see `roundtable runs list`'));
@@ -73,10 +71,20 @@ export async function addTasks(
     checked.push(scoped);
   }
   return decide(deps.store, (scope) => {
-    const owner = run ? orRefuse(reopened(deps, scope, run.id, by)) : newRunFor(deps, scope, checked, target.value, by);
+    // A run that was found and has come to its end meanwhile is not joined, unless it was asked for by its id.
+    const found = run && scope.runs.get(run.id);
+    const joins = found && (input.runId !== null || joinable(found));
+    const owner = joins
+      ? orRefuse(reopened(deps, scope, found.id, by))
+      : newRunFor(deps, scope, checked, target.value, by);
     const ids = insertDrafts(deps, scope, owner, checked, by);
     return { runId: owner.id, taskIds: ids };
   });
+}
+
+/** New tasks without a run of their own join one that still takes work. */
+function joinable(run: RunRecord): boolean {
+  return run.status === 'active' || run.status === 'paused' || run.status === 'blocked';
 }
 
 interface CheckedDraft extends TaskDraft {

@@ -147,7 +147,7 @@ describe.skipIf(!containerTestsEnabled())('a session comes to a true end', { tim
     expect(second).toMatchObject({ status: 'failed', exitCode: 3, attempt: 2 });
     expect(Date.parse(second?.createdAt ?? '') - Date.parse(first?.endedAt ?? '')).toBeGreaterThanOrEqual(1_000);
     expect(statusOf(seen, task)?.statusReason).toBe(
-      `${second?.id} failed on attempt 2 of 2: the agent ended with exit code 3`,
+      `${second?.id} failed on attempt 2 of 2: the agent ended with exit code 3: no luck`,
     );
     expect(await logOf(second?.id ?? '', 'stderr')).toBe('no luck\n');
     await expectNothingLeft(road.dir);
