@@ -71,7 +71,8 @@ async function closeLost(
       recordSessionEnd(deps, scope, session, {
         status: 'orphaned',
         reason: 'the engine ended while it ran',
-        // Not the agent's failure: the attempt does not count.
+        // Not the agent's failure: the attempt does not count, and the next one is told.
+        feedback: `Session ${session.id} was interrupted: the engine ended while it ran.`,
         retry: 'give_back',
       });
     }

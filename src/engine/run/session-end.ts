@@ -67,10 +67,13 @@ export function recordSessionEnd(
       to: 'open',
       by: 'system',
       reason: ending.reason,
-      set: { attempts: Math.max(0, task.attempts - 1) },
+      set: {
+        attempts: Math.max(0, task.attempts - 1),
+        ...(ending.feedback ? { feedback: feedbackAfter(scope, task, ending.feedback) } : {}),
+      },
     });
   } else if (ending.retry === 'again' && task.attempts < maxAttempts) {
-    const delayMs = ending.status === 'orphaned' ? 0 : retryDelayMs(task.attempts, deps.random());
+    const delayMs = retryDelayMs(task.attempts, deps.random());
     mustMove(scope, 'task', task, now, {
       to: 'open',
       by: 'system',

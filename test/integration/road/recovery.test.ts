@@ -85,7 +85,7 @@ describe.skipIf(!containerTestsEnabled())('an engine that ends', { timeout: 300_
     });
     expect(readFileSync(LOG(project, 'S-1.workspace.tar')).includes('half\n')).toBe(true);
     const waiting = await untilSnapshot(engine, ({ attention }) => attention.some((item) => item.kind === 'approval'));
-    expect(waiting.tasks.find((task) => task.id === taskIds[0])).toMatchObject({ status: 'in_review', attempts: 2 });
+    expect(waiting.tasks.find((task) => task.id === taskIds[0])).toMatchObject({ status: 'in_review', attempts: 1 });
     await expectNothingLeft(project.dir);
     expect(value(await approve(engine, 'P-1', 1)).applied).toBe(true);
     expect(project.git('show', 'HEAD:src/a.txt')).toBe('done');
